@@ -34,7 +34,7 @@ export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Maximum number of parallel requests of a token on a server, for all workers together. */
+/** Maximum number of parallel requests of a token on a server, across all workers. */
 export const PER_TOKEN = 3;
 
 /** Maximum waiting time in a queue in milliseconds, except for tiles and explanations. */
@@ -125,7 +125,7 @@ export function explanationQueue(): FairQueue {
 
 /**
  * Counts the rows of an uploaded table against the hourly limit, or refuses all rows. The request itself was counted as the first row.
- * @param identified receives the number of requests that the token has left in this hour
+ * @param identified receives the token and its rate headers, which state the requests left in this hour
  * @throws ApiError 403, 429; MappaleError
  */
 export async function admitRows({ reader, count }: Counter, tokenId: number, scope: Scope, rows: number, identified: (caller: Caller) => void): Promise<void> {
@@ -136,7 +136,7 @@ export async function admitRows({ reader, count }: Counter, tokenId: number, sco
   requireAdmitted(admission, scope);
 }
 
-/** Key or session of a request, which was not yet looked up in the database. */
+/** Key or session of a request, before it is looked up in the database. */
 interface Claim {
   /** Null: the request has a key. */
   readonly session: string | null;

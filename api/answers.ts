@@ -1,5 +1,5 @@
 /**
- * Zod schemas of the endpoints' answers, from which the OpenAPI document is generated. Tests check answers against these schemas. The server returns the
+ * Zod schemas of the endpoints' responses, from which the OpenAPI document is generated. Tests check responses against these schemas. The server returns the
  * JSON text of the database without parsing it.
  */
 import { z } from 'zod';
@@ -11,14 +11,14 @@ import { STATUS, type ErrorCode } from './errors.ts';
 
 const matched = {
   match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street'])
-    .describe('number: the exact house number; number_without_exponent: the same number with another exponent or colour; nearest_number: the nearest number; street: only the street'),
+    .describe('number: the exact house number; number_without_exponent: the same number with a different exponent or colour; nearest_number: the nearest number; street: only the street'),
   score: z.number().min(0).max(1).describe('Similarity of the address to the query. The score decreases with match_type'),
 };
 
 /** Members of a problem object (RFC 9457). */
 const problem = {
   title: z.string().describe('Meaning of the HTTP status'),
-  status: z.int().min(100).max(599).describe('HTTP status of the answer'),
+  status: z.int().min(100).max(599).describe('HTTP status of the response'),
   detail: z.string().describe('Description for people'),
 };
 
@@ -61,7 +61,7 @@ const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, cover
 const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
 
 export const licenses = z.array(z.strictObject({
-  section: z.string().describe('Section with values from the source; *: show the attribution with every answer'),
+  section: z.string().describe('Section with values from the source; *: show the attribution with every response'),
   source: z.string().describe('Title of the dataset'),
   holder: z.string().describe('Holder of the rights'),
   license: z.string().describe('Name of the licence'),
@@ -75,7 +75,7 @@ export const parcel = z.strictObject({
   municipality,
   ...Object.fromEntries(SECTIONS.map(({ name, block }) => [name, name === 'basic' ? block : block.optional()])),
   meta: z.strictObject({
-    sections_included: z.array(z.string()).describe('Sections of this answer'),
+    sections_included: z.array(z.string()).describe('Sections of this response'),
     coverage: z.strictObject(coverage)
       .describe(`Coverage of each requested section by section name, except ${coveredIn('block').join(', ')}, whose block states the coverage by level. ${COVERAGE_MEANING}`),
     licenses,
@@ -113,26 +113,26 @@ const locatedFeature = z.strictObject({
 
 const counts = {
   limit: whole.describe('As in the request'),
-  count: whole.min(0).describe('Number of parcels in this answer'),
+  count: whole.min(0).describe('Number of parcels in this response'),
   truncated: z.boolean().describe('True if there are more parcels'),
 };
 
 const locatedMeta = z.union([
-  z.strictObject({ mode: z.literal('point').describe('Answer for one point'), lat: latitude, lng: longitude, ...counts }),
+  z.strictObject({ mode: z.literal('point').describe('Response for one point'), lat: latitude, lng: longitude, ...counts }),
   z.strictObject({
-    mode: z.literal('points').describe('Answer for several points'),
+    mode: z.literal('points').describe('Response for several points'),
     points: z.array(z.strictObject({ lat: latitude, lng: longitude, count: counts.count, truncated: counts.truncated }))
       .describe('The requested points, each with the number of its parcels'),
     ...counts,
   }),
   z.strictObject({
-    mode: z.literal('bbox').describe('Answer for a box'),
+    mode: z.literal('bbox').describe('Response for a box'),
     bbox: z.array(z.number()).min(4).max(4).describe('minLng, minLat, maxLng and maxLat of the request'),
     after: nullable(whole, 'As in the request; null: the first page was requested'),
     ...counts,
   }),
   z.strictObject({
-    mode: z.literal('polygon').describe('Answer for a polygon'),
+    mode: z.literal('polygon').describe('Response for a polygon'),
     polygon: z.string().describe('WKT with the corners of the request'),
     after: nullable(whole, 'As in the request; null: the first page was requested'),
     ...counts,
@@ -153,7 +153,7 @@ const kin = z.strictObject({
   cadastral_reference: z.string().describe('National cadastral reference: of a parent before the publication, or of a child after the publication'),
   publication: whole.describe('Number of the publication or rollback, as in /changes'),
   kind: z.enum(['split', 'merge', 'renumbered', 'survey']).describe('split: one parcel became several, and at least one of these is new; merge: several parcels became one, and at least one of these is retired; '
-    + 'renumbered: the parcel got another fid or reference, with the same outline; survey: the parcel got another outline'),
+    + 'renumbered: the parcel got a different fid or reference, with the same outline; survey: the parcel got a different outline'),
   share_of_parent: z.number().min(0).max(1).describe('Shared area divided by the area of the parent; 4 decimals'),
   share_of_child: z.number().min(0).max(1).describe('Shared area divided by the area of the child; 4 decimals'),
 });

@@ -1,9 +1,9 @@
-/** Base map that the operator configures: image tiles of another server, drawn under the layers of the map. */
+/** Base map that the operator configures: image tiles from another server, drawn under the layers of the map. */
 import { MappaleError } from '../pipelines/errors.ts';
 import { retyped, withOption } from '../pipelines/typed.ts';
 
 export interface BaseMap {
-  /** URL of a tile with `{z}`, `{x}` and `{y}`, which count as in XYZ: rows run from north to south. */
+  /** URL template of a tile with `{z}`, `{x}` and `{y}`, numbered as in XYZ: rows run from north to south. */
   readonly tiles: string;
   /** Text that the map shows with the tiles. */
   readonly attribution: string;
@@ -11,12 +11,13 @@ export interface BaseMap {
   readonly maxzoom: number;
 }
 
-/** Variables of WMTS, and the same in XYZ. */
+/** Variables of WMTS, and the corresponding variables of XYZ. */
 const WMTS: readonly (readonly [RegExp, string])[] = [[/\{tilematrix\}/gi, '{z}'], [/\{tilecol\}/gi, '{x}'], [/\{tilerow\}/gi, '{y}']];
 
 /**
- * Returns the base map of the options. @param url template of XYZ, or of WMTS with `{TileMatrix}`, `{TileCol}` and `{TileRow}` @throws MappaleError
- * `BASE_MAP_INVALID` (exit 2)
+ * Returns the base map that the options configure.
+ * @param url XYZ template, or WMTS template with `{TileMatrix}`, `{TileCol}` and `{TileRow}`
+ * @throws MappaleError `BASE_MAP_INVALID` (exit 2)
  */
 export function baseMapOf(url: string, attribution: string | undefined, maxzoom: number): BaseMap {
   const tiles = WMTS.reduce((text, [variable, name]) => text.replace(variable, name), url);

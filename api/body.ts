@@ -12,7 +12,7 @@ const BODIES = { perToken: 3, total: 64 } as const;
 
 interface BodyLimits {
   readonly mostBytes: number;
-  /** Text that the error for a body that is too long ends with. */
+  /** Text at the end of the error for a body that is too long. */
   readonly hint: string;
 }
 
@@ -23,7 +23,7 @@ interface BodyLimits {
  */
 export type Receive = (request: IncomingMessage, applicant: Parameters<Identify>[0], limits: BodyLimits) => Promise<Buffer>;
 
-/** Returns the queue of bodies of a server. If the queue is full, a request with a body is refused immediately. */
+/** Returns the queue that limits the request bodies of a server. If the queue is full, a request with a body is refused immediately. */
 export function bodyQueue(): FairQueue {
   return new FairQueue({ perCaller: BODIES.perToken, total: BODIES.total, patienceMs: 0 });
 }

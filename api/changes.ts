@@ -43,7 +43,7 @@ const kind = z.enum(['publication', 'rollback', 'withdrawal']);
 const counts = {
   added: whole.min(0).describe('Parcels that were not published before'),
   removed: whole.min(0).describe('Parcels that are no longer published'),
-  changed: whole.min(0).describe('Parcels that were published before and have at least one other value'),
+  changed: whole.min(0).describe('Parcels that were published before and have at least one changed value'),
   unchanged: whole.min(0).describe('Parcels whose values are all the same as before'),
 };
 
@@ -117,7 +117,7 @@ async function page(
 /** A publication in the feed. */
 type Entry = z.output<typeof countsAnswer>['meta'];
 
-/** Number of publications in the feed. */
+/** Maximum number of publications in the feed. */
 const ENTRIES = 50;
 
 function escaped(text: string): string {
@@ -159,8 +159,8 @@ export const CHANGES_ENDPOINTS: readonly Endpoint[] = [
     description: 'Returns the changes of a region after a publication (`since=41`) or from the start of a day (`since=2026-01-31`, Europe/Rome), sorted by publication and fid. '
       + 'Rollbacks and withdrawals are publications, too. A client that applies all changes to an old export gets the content of the new export. '
       + 'The names in `columns` are the column names of `mappale export`. Geometries are GeoJSON. To get all pages, send `meta.cursor` as `cursor` until `meta.cursor` is null. A cursor remains valid after new publications. '
-      + 'If the changes are no longer kept, the answer is 410. In this answer, `details.kept_since` is the first accepted day, and `details.kept_after` is the first accepted publication. '
-      + 'For a withdrawn region, only removed parcels are listed. A database on several nodes keeps no history, and the answer is 501.',
+      + 'If the changes are no longer kept, the endpoint returns 410. In this response, `details.kept_since` is the first accepted day, and `details.kept_after` is the first accepted publication. '
+      + 'For a withdrawn region, only removed parcels are listed. On a database on several nodes, which keeps no history, the endpoint returns 501.',
     parameters: changesParameters,
     answer: changesAnswer,
     errors: ['NOT_FOUND', 'GONE', 'NO_HISTORY'],

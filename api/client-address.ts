@@ -27,7 +27,7 @@ export function trusting(networks: readonly string[]): Trust {
     if (bits === undefined) list.addAddress(address, family(version));
     else list.addSubnet(address, Number(bits), family(version));
   }
-  // Without trusted networks, which is the default, no address has to be parsed for each request.
+  // By default no network is trusted, and addresses need not be parsed for each request.
   if (networks.length === 0) return () => false;
   return (given) => {
     const address = plainAddress(given);

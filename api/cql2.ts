@@ -103,7 +103,7 @@ class Builder {
   }
 }
 
-/** Control characters and unpaired surrogates, which the database cannot store. */
+/** Control characters and unpaired surrogates. The database cannot store NUL and unpaired surrogates. */
 const UNFIT = /[\u0000-\u001f\u007f-\u009f]|\p{Cs}/u;
 
 /** For each geometry type: nesting depth of the positions in its coordinates, and the minimum number of positions of a line or ring. */

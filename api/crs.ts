@@ -37,12 +37,12 @@ const SYSTEMS: readonly Crs[] = [
 
 export const CRS_URIS: readonly string[] = SYSTEMS.map(({ uri }) => uri);
 
-/** Returns the coordinate system of a URI. The URI must be valid, because the check of parameters has accepted it. Default: CRS84. */
+/** Returns the coordinate system that a URI identifies. The URI must be valid, because the check of parameters has accepted it. Default: CRS84. */
 export function crsOf(uri: string | undefined): Crs {
   return SYSTEMS.find((each) => each.uri === uri) ?? IN_CRS84;
 }
 
-/** A search for a box up to this size uses the spatial index. For a larger box, parcels are scanned in the order of their fids. */
+/** A search in a box up to this size uses the spatial index. For a larger box, parcels are scanned in the order of their fids. */
 const SMALL_BOX = { degree: 0.05, metre: 3_500 } as const;
 
 /** Maximum size in degrees of a box whose search uses the spatial index. */

@@ -11,16 +11,16 @@ export type Answer = {
   readonly publication: string;
   /** JSON text; null: the requested object does not exist. */
   readonly answer: string | null;
-  /** Headers that only this answer has. */
+  /** Headers that only this response has. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** A binary format in which an answer can be returned. */
+/** A binary format in which a response can be returned. */
 export interface Binary {
   /** Value of the parameter `f` that selects the format. */
   readonly name: string;
   readonly type: string;
-  /** Converts the JSON text of an answer to the binary format. The links in the answer become the header Link. */
+  /** Converts the JSON text of an answer to the binary format. The links in the JSON become the header Link. */
   readonly encode: (answer: string, query: Given['query']) => Promise<{ readonly body: Uint8Array; readonly link: string }>;
 }
 
@@ -36,7 +36,7 @@ export interface Described {
   readonly parameters: z.ZodObject;
   readonly pathParameters: z.ZodObject;
   readonly answer: z.ZodType;
-  /** Media type of the answer. Absent: JSON. */
+  /** Media type of the response. Absent: JSON. */
   readonly type?: string;
   /** Errors that only this endpoint has. `missing` and `gone` are example errors for a missing and a retired object. */
   readonly errors: readonly ErrorCode[];
@@ -47,13 +47,13 @@ export interface Described {
   readonly otherExamples: Readonly<Record<string, string>>;
   /** Example of an invalid query. */
   readonly refused: Readonly<Record<string, string>>;
-  /** Returns the answer as a page for browsers. Absent: browsers get JSON, too. */
+  /** Converts the JSON text of an answer to a page for browsers. Absent: browsers get JSON, too. */
   readonly page?: (answer: string) => string;
-  /** Second format of the answer, which parameter `f` or the header Accept selects. Absent: the answer has one format. */
+  /** Second format of the response, which parameter `f` or the header Accept selects. Absent: the response has one format. */
   readonly binary?: Binary;
-  /** Headers that the answer adds, each with a description and an example. */
+  /** Additional headers of the response, each with a description and an example. */
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
-  /** Condition for an answer 204 without a body. Absent: the endpoint never answers 204. */
+  /** Condition for a 204 response, which has no body. Absent: the endpoint never returns 204. */
   readonly nothing?: string;
 }
 

@@ -118,11 +118,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Get the record of a parcel',
     description: 'Returns the sections in `include`. `basic`, `fid` and `municipality` are always returned. '
       + '`id` is the fid or the national cadastral reference. With `as_of`, a reference names the parcel that had the reference on the requested day. '
-      + 'The answer is 410 `GONE` if the parcel is no longer published, or if the reference belonged only to such parcels. '
+      + 'The endpoint returns 410 `GONE` if the parcel is no longer published, or if the reference belonged only to such parcels. '
       + '`details.successors` lists the fids and references of the published parcels with the same outline. `details.successor_fid` is the fid of the successor if there is exactly one, otherwise null. '
       + 'With `as_of`, returns the record as published at the end of the given day, in the format of this version. Refreshes and rollbacks after that day do not change the record. '
-      + '`meta.as_of` names the publication. If no record is kept for the day, the answer is 404 with the first day for which records are kept. '
-      + 'If the parcel was no longer published on the day, the answer is 410. While a region is withdrawn, the answer is 404 for all records of the region.',
+      + '`meta.as_of` names the publication. If no record is kept for the day, the endpoint returns 404 with the first day for which records are kept. '
+      + 'If the parcel was no longer published on the day, the endpoint returns 410. While a region is withdrawn, the endpoint returns 404 for all records of the region.',
     parameters: parcelParameters,
     pathParameters: parcelPath,
     answer: answers.parcel,
@@ -164,7 +164,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     scope: 'parcels:read',
     summary: 'List the parents and children of a parcel',
     description: 'Returns the parents and children of a parcel in all kept publications, with the shares of their areas. Retired parcels have a lineage, too. '
-      + 'A parent and its child share at least 1 m² and 1 % of either parcel. Rollbacks are publications, too. A database on several nodes keeps no history, and the answer is 501.',
+      + 'A parent and its child share at least 1 m² and 1 % of either parcel. Rollbacks are publications, too. On a database on several nodes, which keeps no history, the endpoint returns 501.',
     parameters: noParameters,
     pathParameters: parcelPath,
     answer: answers.lineage,
@@ -195,7 +195,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'listProvinces',
     scope: 'admin_data:read',
     summary: 'Provinces',
-    description: 'Sorted by ISTAT code. Names match without case and accents.',
+    description: 'Sorted by ISTAT code. Names match regardless of case and accents.',
     parameters: provinceParameters,
     answer: answers.provinces,
     example: { region: 'Molise' },
@@ -207,7 +207,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'listMunicipalities',
     scope: 'admin_data:read',
     summary: 'Comuni',
-    description: 'Sorted by ISTAT code. Names match without case and accents.',
+    description: 'Sorted by ISTAT code. Names match regardless of case and accents.',
     parameters: municipalityParameters,
     answer: answers.municipalities,
     example: { province: 'CB' },

@@ -37,9 +37,9 @@ interface EnrichAnswer {
 }
 
 /**
- * @param body body of the request
- * @param tokenId token of the client
- * @param identified receives the number of requests that the token has left in this hour
+ * @param body bytes of the uploaded table
+ * @param tokenId number of the client's token; null is refused
+ * @param identified receives the token and its rate headers, which state the requests left in this hour
  * @throws ApiError `INVALID_PARAMS`, `INSUFFICIENT_SCOPE`, `RATE_LIMITED`, `SERVICE_UNAVAILABLE`; MappaleError
  */
 export async function enrichTable(
@@ -54,7 +54,7 @@ export async function enrichTable(
   const licences = await licencesOf(ask, null, sections);
   const { header, delimiter } = table;
   const rows = enriched(Readable.from(records), { ask, key, width: header.length, sections, parallel: 1, batch: key.key === 'street' ? BATCH.street : BATCH.row });
-  // The complete answer is built before it is sent, so that a slow client does not block the queue and no answer mixes publications.
+  // The complete response is built before it is sent, so that a slow client does not block the queue and no response mixes publications.
   const text = [csvLine([...header, ...addedColumns(header, key, sections).map(({ name }) => name)], delimiter)];
   try {
     for await (const batch of rows) text.push(...batch.map(({ cells }: EnrichedRow) => csvLine(guardedCells(cells, header.length), delimiter)));

@@ -44,8 +44,8 @@ export interface Successor {
 }
 
 /**
- * Value of WWW-Authenticate in an answer 401 (RFC 9110, 11.6.1). The scheme ApiKey is not registered, because no registered scheme sends a token in a
- * separate header. With the scheme `Bearer`, clients would send the token in the wrong header. Browsers show no prompt for an unknown scheme.
+ * Value of WWW-Authenticate in a 401 response (RFC 9110, 11.6.1). The scheme ApiKey is not registered, because no registered scheme sends a token in a separate
+ * header. With the scheme `Bearer`, clients would send the token in the wrong header. Browsers show no prompt for an unknown scheme.
  */
 export const CHALLENGE = 'ApiKey realm="mappale", header="x-api-key"';
 
@@ -79,7 +79,7 @@ function retryAfter(seconds: number): Headers {
   return { 'retry-after': String(seconds) };
 }
 
-/** Creates the error answer of each code. `seconds` is the time after which the client may try again. */
+/** Creates the error response for each code. `seconds` is the time after which the client may try again. */
 export const refusal = {
   POLYGON_TOO_LARGE: (area_m2: number) => new ApiError(
     'POLYGON_TOO_LARGE', 'polygon is too large; allowed: at most 1 km²', { max_m2: 1_000_000, area_m2: Math.round(area_m2) },
@@ -107,9 +107,9 @@ export const refusal = {
   METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(
     'METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: ${allowed}`, { allowed: [allowed] }, { allow: allowed },
   ),
-  /** No client reads this answer, because the connection is closed. */
+  /** No client reads this response, because the connection is closed. */
   CALLER_GONE: () => new ApiError('REQUEST_TIMEOUT', 'the connection was closed'),
-  /** Caches must revalidate the answer, because the parcel may be published again. */
+  /** Caches must revalidate the response, because the parcel may be published again. */
   GONE: (id: number | string, successors: readonly Successor[]) => {
     const successor_fid = successors.length === 1 ? successors[0]?.fid ?? null : null;
     return new ApiError(
@@ -170,7 +170,7 @@ function isTransient({ kind, code }: MappaleError): boolean {
   return kind === 'database' && TRANSIENT.test(code);
 }
 
-/** Converts any failure to an error answer. An ApiError is returned unchanged, a temporary failure becomes 503, and any other failure 500. */
+/** Converts any failure to an error response. An ApiError is returned unchanged, a temporary failure becomes 503, and any other failure 500. */
 export function refusalOf(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database is not available', 'database');

@@ -1,6 +1,7 @@
-/** Serves GET /map/explain/{id}/{section}, the result of `mappale explain`, for the map. Only a browser that was signed in on this machine gets an answer,
- * because the user of this browser can also run the command. A token gives no access. The caller of this module provides the function that explains,
- * because the server itself may call only API functions.
+/**
+ * Serves GET /map/explain/{id}/{section}, the result of `mappale explain`, for the map. Only a browser that was signed in on this machine may request
+ * explanations, because the user of this browser can also run the command. A token gives no access. The caller of this module provides the function that
+ * explains, because the server itself may call only API functions.
  */
 import { z } from 'zod';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';

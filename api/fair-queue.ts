@@ -1,9 +1,9 @@
 /** Limits the parallel requests of each caller, and serves waiting callers in rotation. */
 
 interface QueueOptions {
-  /** Maximum number of parallel requests of one caller, for all workers together. */
+  /** Maximum number of parallel requests of one caller, across all workers. */
   readonly perCaller: number;
-  /** Maximum number of parallel requests in one worker, for all callers together. */
+  /** Maximum number of parallel requests in one worker, across all callers. */
   readonly total: number;
   readonly patienceMs: number;
   /** Maximum number of waiting requests of a caller. Absent: unlimited. */

@@ -40,7 +40,7 @@ function headerOf(features: readonly Feature[]): HeaderMeta {
   };
 }
 
-/** Links to other pages, and the licences of the features. */
+/** Returns the header Link, with the links to other pages and the licences of the features. */
 function linkHeader({ links, licenses }: Page): string {
   const licenceUrls = [...new Set(licenses.map(({ url }) => url))];
   return [

@@ -7,7 +7,7 @@ import { ApiError } from './errors.ts';
 /**
  * @param query the user's search text
  * @param city name or cadastral code of a comune; null: any comune
- * @returns the answer of `/geocode/search`
+ * @returns the response of `/geocode/search`
  * @throws ApiError `INVALID_PARAMS` if the text and `city` name different comuni
  */
 export async function search(reader: Reader, query: string, city: string | null, limit: number): Promise<Answer> {

@@ -1,4 +1,4 @@
-/** Creates the HTTP server without its routes: connection timeouts, common headers, and answers to malformed requests. */
+/** Creates the HTTP server without its routes: connection timeouts, common headers, and responses to malformed requests. */
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -6,7 +6,7 @@ import { ApiError, refusal } from './errors.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Media type of error answers (RFC 9457). */
+/** Media type of error responses (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** Headers that scripts of other origins may read. */
@@ -18,22 +18,22 @@ const EXPOSED_HEADERS = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-R
  */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1_000 } as const;
 
-/** Maximum time without traffic on a connection in milliseconds. The limit also ends connections of clients that do not read the answer. */
+/** Maximum time without traffic on a connection in milliseconds. The limit also ends connections of clients that do not read the response. */
 const SILENCE_MS = 120_000;
 
-/** Maximum time in milliseconds from a request to the end of its answer. This limit stops clients that read very slowly. */
+/** Maximum time in milliseconds from a request to the end of the response. This limit stops clients that read very slowly. */
 export const ANSWER_MS = 300_000;
 
-/** Maximum number of answers that wait in memory for slow clients. An answer has at most about 1 MiB. */
+/** Maximum number of responses that wait in memory for slow clients. A response has at most about 1 MiB. */
 const WAITING_ANSWERS = 256;
 
-/** Interval in milliseconds at which waiting answers are counted. */
+/** Interval in milliseconds at which waiting responses are counted. */
 const COUNT_MS = 1_000;
 
 /** Time in milliseconds for which the connection of a refused client stays open. If the connection closed earlier, the client could not read the refusal. */
 const LINGER_MS = 1_000;
 
-/** Returns the headers that every answer has. @param requestId identifier of the request in the log */
+/** Returns the headers that every response has. @param requestId identifier of the request in the log */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS, 'x-content-type-options': 'nosniff',
@@ -42,13 +42,13 @@ export function commonHeaders(requestId: string): Record<string, string> {
 }
 
 interface AnswerLimits {
-  /** Maximum time in milliseconds from a request to the end of its answer. */
+  /** Maximum time in milliseconds from a request to the end of the response. */
   readonly answerMs?: number;
-  /** Maximum number of answers that wait in memory for slow clients. */
+  /** Maximum number of responses that wait in memory for slow clients. */
   readonly waitingAnswers?: number;
 }
 
-/** @param refused called for each error that this server answers */
+/** @param refused called for each error that this module sends */
 export function httpServer(
   handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void,
   { answerMs = ANSWER_MS, waitingAnswers = WAITING_ANSWERS }: AnswerLimits = {},
@@ -76,15 +76,15 @@ export function httpServer(
       refused(requestId, error, why);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
-    // The refusal must follow the answer to the previous request on the connection.
+    // The refusal must follow the response to the previous request on the connection.
     const before = latest.get(socket);
     if (before === undefined || before.writableFinished || before.destroyed) answer();
     else before.once('close', answer);
   };
   server.on('request', (request, response) => latest.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // A client that closes the connection before the end of a body expects no answer, nor does a client that got its answer before the end of the body.
-    // The connection is destroyed, so that the handler does not wait for the rest of the body.
+    // No error is sent if the client closed the connection before the end of a body, or got a response before it sent the complete body. The connection is
+    // destroyed, so that the handler does not wait for the rest of the body.
     const answer = latest.get(socket);
     const isBrokenOff = answer?.req.complete === false && (error.code === 'HPE_INVALID_EOF_STATE' || answer.writableFinished);
     if (error.code === 'ECONNRESET' || isBrokenOff) socket.destroy();
@@ -94,14 +94,14 @@ export function httpServer(
     socket.on('error', () => undefined);
     refuse(socket, refusal.METHOD_NOT_ALLOWED('CONNECT'), 'CONNECT');
   });
-  // The server does not send `100 Continue`. Requests with the header Expect are answered like other requests.
+  // The server does not send `100 Continue`. Requests with the header Expect are handled like other requests.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
   return server;
 }
 
 /**
- * Closes a connection that the client does not want to keep after both the answer and the body have ended. Node closes such a connection immediately after
- * the answer, and a client that is still sending could then not read the answer.
+ * Closes a connection that the client does not want to keep after both the response and the body have ended. Node closes such a connection immediately after
+ * the response, and a client that is still sending could then not read the response.
  */
 function closeAfterBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers['transfer-encoding'] === undefined && Number(request.headers['content-length'] ?? 0) === 0) return;
@@ -112,7 +112,7 @@ function closeAfterBody(request: IncomingMessage, response: ServerResponse): voi
   });
 }
 
-/** If more answers wait than the limit allows, closes the connections with the oldest waiting answers. */
+/** If more responses wait than the limit allows, closes the connections with the oldest waiting responses. */
 function limitWaiting(server: Server, most: number): void {
   const open = new Set<ServerResponse>();
   server.on('request', (_request, response) => {

@@ -22,7 +22,7 @@ export interface Figure {
 
 export interface ServerMetrics {
   readonly registry: Registry;
-  /** Counts requests and answers, and measures the time of each request. */
+  /** Counts requests and responses, and measures the time of each request. */
   watch(app: FastifyInstance): void;
   /** Counts a refusal. */
   refused(error: ApiError): void;
@@ -78,13 +78,13 @@ function describePools(reader: Reader, registers: Registry[]): void {
 /** Counts requests by route, method and status, and measures the time of each request. */
 function watchRequests(registers: Registry[]): { readonly requests: Counter<'route' | 'method' | 'status'>; readonly watch: (app: FastifyInstance) => void } {
   const requests = new Counter({
-    name: 'mappale_requests_total', help: 'Finished requests by status class (2xx to 5xx), or gone if the client closed the connection before the answer was complete.',
+    name: 'mappale_requests_total', help: 'Finished requests by status class (2xx to 5xx), or gone if the client closed the connection before the response was complete.',
     labelNames: ['route', 'method', 'status'], registers,
   });
   const duration = new Histogram({
-    name: 'mappale_request_duration_seconds', help: 'Time in seconds from the headers of a request to the end of the answer.', labelNames: ['route'], buckets: BUCKETS, registers,
+    name: 'mappale_request_duration_seconds', help: 'Time in seconds from the headers of a request to the end of the response.', labelNames: ['route'], buckets: BUCKETS, registers,
   });
-  const inFlight = new Gauge({ name: 'mappale_requests_in_flight', help: 'Requests whose answer is not complete yet.', registers });
+  const inFlight = new Gauge({ name: 'mappale_requests_in_flight', help: 'Requests whose response is not complete yet.', registers });
   const templates = new Map<string, string>();
   const observe = (request: FastifyRequest, reply: FastifyReply): void => {
     const begun = performance.now();
@@ -102,14 +102,14 @@ function watchRequests(registers: Registry[]): { readonly requests: Counter<'rou
 function countRefusals(registers: Registry[]): Counter<'reason'> {
   const turnedAway = new Counter({
     name: 'mappale_turned_away_total', registers, labelNames: ['reason'],
-    help: 'Requests answered 429 or 503. Reason quota: the hourly quota of the token is used up. Reason token_busy: other requests of the same token used all slots of the token. '
+    help: 'Requests refused with status 429 or 503. Reason quota: the hourly quota of the token is used up. Reason token_busy: other requests of the same token used all slots of the token. '
       + 'Reason bad_keys: too many bad keys from one address. Reason server_busy: requests of other clients used all slots. Reason event_loop: the process is overloaded. Reason database: the database is not available.',
   });
   for (const reason of TURNED_AWAY) turnedAway.inc({ reason }, 0);
   return turnedAway;
 }
 
-/** Returns the template of a route, or `other` if the path has no route. @param templates templates by route, so that each is made only once */
+/** Returns the template of a route, or `other` if the path has no route. @param templates templates by route, so that each is built only once */
 function routeOf({ is404, routeOptions: { url } }: FastifyRequest, templates: Map<string, string>): string {
   if (is404 || url === undefined || url === '*') return 'other';
   let template = templates.get(url);
@@ -117,7 +117,7 @@ function routeOf({ is404, routeOptions: { url } }: FastifyRequest, templates: Ma
   return template;
 }
 
-/** Returns the method of a request. Most paths accept only `GET` and `OPTIONS`, so all other methods share one label. */
+/** Returns the method of a request, or `other`. Most paths accept only `GET` and `OPTIONS`, so all other methods share one label. */
 function methodOf({ method }: FastifyRequest): string {
   return method === 'GET' || method === 'OPTIONS' ? method : 'other';
 }

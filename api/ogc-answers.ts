@@ -1,4 +1,4 @@
-/** Zod schemas of the answers below /ogc, according to OGC API - Features, Parts 1 to 3. */
+/** Zod schemas of the responses below /ogc, according to OGC API - Features, Parts 1 to 3. */
 import { z } from 'zod';
 import { belfiore, COVERAGE_MEANING, coverageWord, geometry, kind, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';

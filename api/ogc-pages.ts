@@ -1,4 +1,4 @@
-/** Builds HTML pages of the answers below /ogc that need no key, for people who open a link in a browser. */
+/** Builds HTML pages of the responses below /ogc that need no key, for people who open a link in a browser. */
 import { html, htmlPage, htmlTable, type Filling, type Html } from './report/html.ts';
 
 /** The page loads nothing and runs no script. */

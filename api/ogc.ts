@@ -124,7 +124,7 @@ type Page = {
   readonly licenses: string;
 };
 
-/** Maximum time in milliseconds of a page with a filter. */
+/** Maximum time in milliseconds for a page with a filter. */
 const FILTER_MS = 2_000;
 
 /** Error code of a statement that the database cancelled (SQLSTATE 57014). */
@@ -162,8 +162,8 @@ function filterParameter(filter: Filter | null, crs: Crs): object | undefined {
 }
 
 /**
- * Returns the coordinate system of an answer in the format that `api.features` and `api.feature` read, or undefined for CRS84. FlatGeobuf always has x
- * before y.
+ * Returns the coordinate system of a response in the format that `api.features` and `api.feature` read, or undefined for CRS84. FlatGeobuf always has x before
+ * y.
  */
 function answerCrs({ srid, axes, digits }: Crs, format?: string): object | undefined {
   return srid === crsOf(CRS84).srid ? undefined : { srid, digits, swap: axes === 'yx' && format !== FLATGEOBUF.name };
@@ -245,7 +245,7 @@ async function item(
 
 const OPEN = { scope: null } as const;
 const COMMON = { scope: 'parcels:read' } as const;
-const CRS_HEADER = { 'Content-Crs': { description: 'Coordinate system of the answer', example: `<${CRS84}>` } };
+const CRS_HEADER = { 'Content-Crs': { description: 'Coordinate system of the response', example: `<${CRS84}>` } };
 const NO_COLLECTION = { errors: ['NOT_FOUND'] as const, missing: refusal.NO_FEATURE('roads', null) };
 
 export const OGC_ENDPOINTS: readonly Endpoint[] = [

@@ -18,7 +18,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Base path of all endpoints. */
 export const BASE = '/api/v2';
 
-/** Errors of every endpoint that needs a key. Every path answers 405 to methods that it does not support. */
+/** Errors of every endpoint that needs a key. Every path returns 405 for methods that it does not support. */
 const COMMON: readonly ErrorCode[] = [
   'INVALID_PARAMS', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'INSUFFICIENT_SCOPE', 'METHOD_NOT_ALLOWED', 'RATE_LIMITED', 'TOO_MANY_ATTEMPTS', 'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
@@ -30,7 +30,7 @@ function header(name: string, description: string, example: string | number): Js
 
 const REQUEST_ID = header('X-Request-Id', 'Identifier of the request in the log', 'c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
 const RATE_HEADERS: Json = {
-  ...header('X-RateLimit-Limit', 'Maximum number of requests of the token per fixed hour. Present in every answer to a request with a valid token', 1000),
+  ...header('X-RateLimit-Limit', 'Maximum number of requests of the token per fixed hour. Present in every response to a request with a valid token', 1000),
   ...header('X-RateLimit-Remaining', 'Number of requests that remain in this hour', 997),
   ...header('X-RateLimit-Reset', 'End of this hour in seconds since 1970', 1764000000),
 };
@@ -38,14 +38,14 @@ const RETRY_AFTER = header('Retry-After', 'Seconds after which the client may se
 const ETAG = header('ETag', 'Weak entity tag, which changes with each publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
 const AUTHENTICATE = header('WWW-Authenticate', 'Authentication scheme', CHALLENGE);
 const CACHE = header('Cache-Control', 'Caching: either a private cache that revalidates each use, or no caching', 'private, no-cache');
-/** Returns the content of an answer that also exists as an HTML page. */
+/** Additional content of a response that is also available as an HTML page. */
 const PAGE: Json = { 'text/html': { schema: { type: 'string' } } };
 const ALLOW = header('Allow', 'Allowed methods', 'GET');
 
 /** Body of the second error with the code `SERVICE_UNAVAILABLE`. */
 const OVERLOADED = refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'server_busy').toJSON();
 
-/** Errors that are about a key. Endpoints without a key do not have these errors. */
+/** Errors about the key. Endpoints without a key do not have these errors. */
 const OF_KEYS: readonly ErrorCode[] = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'INSUFFICIENT_SCOPE', 'TOO_MANY_ATTEMPTS'];
 
 /** Runs `work`, which must fail, and returns its error as an example. */
@@ -58,7 +58,7 @@ function refusalOf(work: () => unknown): ApiError {
   throw new Error('the example of an error did not fail');
 }
 
-/** Returns an example of an error answer. */
+/** Returns an example of an error response. */
 function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
   const id = 1_400_000_000;
   switch (code) {
@@ -97,7 +97,7 @@ function content(schema: Json, examples: Json = {}, type = 'application/json'): 
   return { [type]: { schema, ...examples } };
 }
 
-/** Returns the content of an error answer. */
+/** Returns the content of an error response. */
 function problem(schema: Json, examples: Json): Json {
   return content(schema, examples, PROBLEM_TYPE.replace(/;.*/, ''));
 }
@@ -164,7 +164,7 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Recor
   }]));
 }
 
-/** Returns the answer 200 of an endpoint in all its formats. */
+/** Returns the 200 response of an endpoint in all its formats. */
 function foundResponse({ answer, type, page, binary, headers = {} }: Described): Json {
   const others = Object.fromEntries(Object.entries(headers).map(([name, { description, example }]) => [name, { description, schema: { type: 'string' }, example }]));
   return {
@@ -214,7 +214,7 @@ function information(version: string): Json {
       + `The server processes at most ${PER_TOKEN} requests of a token at a time. Further requests wait up to 2 seconds. `
       + 'A request that waits longer gets 429 `RATE_LIMITED` with `Retry-After: 1`, and does not count against the hourly limit. '
       + 'A request that is not valid HTTP gets 400 `INVALID_PARAMS`, a late request gets 408 `REQUEST_TIMEOUT`, and a request with too long headers gets 431 `HEADERS_TOO_LARGE`. '
-      + 'Every answer has `X-Request-Id`, the identifier of the request in the log.',
+      + 'Every response has `X-Request-Id`, the identifier of the request in the log.',
     'x-summary': 'Italian addresses and cadastral parcels with their official data',
     contact: { name: 'Operator of this server' },
     license: { name: 'EUPL-1.2', identifier: 'EUPL-1.2' },
@@ -231,10 +231,10 @@ const CATALOG_TYPES = {
 /** Returns the paths about the service, which need no key. */
 function servicePaths(version: string): Json {
   return {
-    '/health': keyless('getHealth', 'Get the state of the service and its publications', 'Needs no key. The answer is at most one second old.', {
+    '/health': keyless('getHealth', 'Get the state of the service and its publications', 'Needs no key. The response is at most one second old.', {
       200: { description: 'The service works', headers: { ...REQUEST_ID, ...CACHE }, content: content(reference(answers.health)) },
       503: {
-        // The body of /health has the same format in both states, so the body of a 503 is not a problem object.
+        // The body of /health has the same format in both states, so the body of a 503 response is not a problem object.
         'x-noqa': true, description: 'The database is not available', headers: { ...REQUEST_ID, ...RETRY_AFTER },
         content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
           examples: {
@@ -244,7 +244,7 @@ function servicePaths(version: string): Json {
         }),
       },
     }),
-    '/status': keyless('serviceStatus', 'Get the state of the service as a problem object', 'Needs no key. The answer is at most one second old.', {
+    '/status': keyless('serviceStatus', 'Get the state of the service as a problem object', 'Needs no key. The response is at most one second old.', {
       200: { description: 'The service works', headers: { ...REQUEST_ID, ...CACHE }, content: problem(reference(answers.status), { example: statusOf(200) }) },
       503: { description: 'The database is not available', headers: { ...REQUEST_ID, ...RETRY_AFTER }, content: problem(reference(answers.status), { example: statusOf(503) }) },
     }),

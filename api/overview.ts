@@ -1,6 +1,6 @@
 /**
- * Serves GET /map/overview.json: the published regions and the coverage of comuni, for the map, without a key. The answer is computed once per
- * publication and kept in memory.
+ * Serves GET /map/overview.json: the published regions and the coverage of comuni, for the map, without a key. The response is computed once per publication
+ * and kept in memory.
  */
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
@@ -49,7 +49,7 @@ export class Overview {
   }
 
   /**
-   * @param publication the publications that are current, as an identifier
+   * @param publication identifier of the set of current publications
    * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`; MappaleError
    */
   async get(publication: string, query: Readonly<Record<string, unknown>>): Promise<Prepared> {

@@ -1,7 +1,6 @@
 /**
  * Schemas of the endpoints' parameters. Values are text and are parsed strictly. An invalid or out-of-range value is refused and never adjusted. Each
- * schema's
- * `description` is `purpose; allowed values`, for the OpenAPI document and for error messages.
+ * schema's `description` is `purpose; allowed values`, for the OpenAPI document and for error messages.
  */
 import { z } from 'zod';
 import { BOUNDS, REGIONS } from '../pipelines/contract/regions.ts';
@@ -87,7 +86,7 @@ export const locateParameters = z.strictObject({
   polygon: z.string().max(10_000).transform((value) => (POLYGON.exec(value)?.[1] ?? '').split(',').map((corner) => corner.trim().split(/\s+/)))
     .pipe(z.array(z.tuple([side, side])).min(4).max(CORNERS + 1).refine((ring) => String(ring[0]) === String(ring.at(-1))))
     .describe(`A polygon; WKT, POLYGON((lng lat, …)) in degrees, one closed ring of at most ${CORNERS} corners, at most 1 km²`).optional(),
-  limit: whole(1, 200, 'Maximum number of parcels in the answer, or per point if the request has several points').default(50),
+  limit: whole(1, 200, 'Maximum number of parcels in the response, or per point if the request has several points').default(50),
   after: whole(0, LARGEST_FID, 'Starts after this fid, to get the next page of a truncated box or polygon').optional(),
   geometry: z.enum(['true', 'false']).transform((value) => value === 'true').pipe(z.boolean())
     .describe('true also returns the geometry and kind of each parcel; true or false').default(false),
@@ -147,7 +146,7 @@ export const municipalityParameters = z.strictObject({
   region: text(1, 100, 'Name or code of a region').optional(),
 });
 
-/** Path parameters that accept any text. The answer for an unknown value is 404. */
+/** Path parameters that accept any text. An unknown value returns 404. */
 export const collectionPath = z.strictObject({ collectionId: z.string().describe('Name of a collection; one of the list of collections') });
 export const featurePath = z.strictObject({ ...collectionPath.shape, featureId: z.string().describe('Identifier of a feature; the fid') });
 
@@ -173,7 +172,7 @@ function crs(purpose: string): z.ZodType<string | undefined> {
 
 const FEATURE_FORMATS = ['json', 'fgb'] as const;
 
-export const featureParameters = z.strictObject({ crs: crs('Coordinate system of the answer') });
+export const featureParameters = z.strictObject({ crs: crs('Coordinate system of the response') });
 
 export const itemsParameters = z.strictObject({
   // The standard requires reducing a larger limit to the maximum.
@@ -183,7 +182,7 @@ export const itemsParameters = z.strictObject({
     .describe('Returns only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high; with bbox-crs, in the axis order and unit of that coordinate system').optional(),
   'bbox-crs': crs('Coordinate system of bbox'),
   ...featureParameters.shape,
-  f: z.enum(FEATURE_FORMATS).describe('Format of the answer, which overrides the header Accept; json or fgb (FlatGeobuf)').optional(),
+  f: z.enum(FEATURE_FORMATS).describe('Format of the response, which overrides the header Accept; json or fgb (FlatGeobuf)').optional(),
   datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`)).refine(isInTime)
     .describe('Moment or interval; according to RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
   after: z.string().regex(/^(?:[^\u0000-\u001f\u007f-\u009f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
@@ -206,7 +205,7 @@ function isInTime(text: string): boolean {
 
 /**
  * Reads parameters.
- * @param values as text, by name; a repeated parameter is an array
+ * @param raw values as text, by name; a repeated parameter is an array
  * @throws ApiError `INVALID_PARAMS` with the parameter and its allowed values
  */
 export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<Record<string, unknown>>): z.output<S> {
@@ -235,7 +234,7 @@ function allowedOf(field: z.ZodType): string {
 
 /** Returns a parameter name from a request, shortened and without unprintable characters. */
 function shown(name: string): string {
-  return name.replace(/[^\w.-]/gu, '?').slice(0, 40) || 'a parameter without name';
+  return name.replace(/[^\w.-]/gu, '?').slice(0, 40) || 'a parameter without a name';
 }
 
 /** @throws ApiError `OUT_OF_BOUNDS` */

@@ -102,7 +102,7 @@ export async function recordThen(reader: Reader, id: string, sections: readonly 
   throw refused ?? refusal.NOT_FOUND(id);
 }
 
-/** A parcel keeps its fid when its comune changes code, so the parcel may have had another reference on this day. */
+/** A parcel keeps its fid when its comune changes code, so the parcel may have had a different reference on this day. */
 function referenceIn(answer: string): string {
   return (JSON.parse(answer) as { basic: { cadastral_reference: string } }).basic.cadastral_reference;
 }

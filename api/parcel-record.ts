@@ -24,7 +24,7 @@ interface License {
 
 /**
  * Licences by the id of their citation. An id is a digest of a section and its sources, so equal ids have the same licences in every database. A citation has
- * about 600 bytes. Records have many more combinations of citations than there are citations.
+ * about 600 bytes. The number of combinations of citations in records is much higher than the number of citations.
  */
 const known = new Map<string, readonly License[]>();
 const KNOWN = 10_000;

@@ -24,8 +24,8 @@ export function pathOf({ url }: FastifyRequest): string {
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * Returns the origin (scheme and host) for links in an answer, from the headers of the client or of a trusted proxy. If these headers are not valid,
- * links are paths without an origin. No other part of a header may get into a link.
+ * Returns the origin (scheme and host) for links in a response, from the headers of the client or of a trusted proxy. If these headers are not valid, links are
+ * paths without an origin. No other part of a header may get into a link.
  */
 export function originOf({ protocol, host }: FastifyRequest): string {
   return /^https?$/.test(protocol) && HOST.test(host) ? `${protocol}://${host}` : '';
@@ -70,7 +70,7 @@ export async function admittedOpenly<T>(admitOpen: AdmitOpen, request: FastifyRe
   });
 }
 
-/** Returns the weak entity tag of an answer. For one publication, equal requests have equivalent answers, even if the bytes differ. */
+/** Returns the weak entity tag of a response. For one publication, equal requests have equivalent responses, even if the bytes differ. */
 export function tagOf(version: string, publication: string, path: string, given: unknown): string {
   return `W/"${digest(`${version} ${publication} ${path} ${JSON.stringify(given)}`)}"`;
 }

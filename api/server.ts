@@ -1,7 +1,6 @@
 /**
  * Serves the read API over HTTP. The server checks the request, calls a function of the database and returns the JSON. Each group of paths is a plugin
- * in `plugins/`.
- * The order of the checks is path, method, key, scope, rate, parameters, look-up.
+ * in `plugins/`. The order of the checks is path, method, key, scope, rate, parameters, look-up.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:zlib';
@@ -57,7 +56,7 @@ export interface ServerOptions {
   readonly shared?: Shared;
   /** Sign-in of browsers on this machine. Given only if no other machine can reach the server. */
   readonly signIn?: SignIn | null;
-  /** Base map of another server. Absent: the map sends no request to other servers. */
+  /** Base map from another server. Absent: the map sends no request to other servers. */
   readonly baseMap?: BaseMap | null;
   /** Catalogue of exports and of the API. Absent: the server has no catalogue. */
   readonly catalog?: Catalog | null;
@@ -181,7 +180,7 @@ async function registerCommon(app: FastifyInstance, { reader, enrich: takesTable
   await app.register(underPressure, {
     // The embedded database runs in this thread, so a slow query delays the event loop even if the server is not overloaded.
     maxEventLoopDelay: reader.engine === 'pglite' ? 0 : LONGEST_STALL_MS,
-    // The plugin refuses requests after an interval in which the event loop never ran. With a shorter interval, a shorter pause would be an overload.
+    // The plugin refuses requests after an interval in which the event loop never ran. With a shorter interval, a shorter pause would count as an overload.
     sampleInterval: LONGEST_STALL_MS,
     pressureHandler: () => {
       throw refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'event_loop');
@@ -189,7 +188,7 @@ async function registerCommon(app: FastifyInstance, { reader, enrich: takesTable
   });
 }
 
-/** Logs each answer without its query, because the query may contain addresses of people, and without headers, because these contain keys. */
+/** Logs each response without its query, because the query may contain addresses of people, and without headers, because these contain keys. */
 function logAnswers(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', async (request, reply) => {
     log.info(`${request.method} ${request.routeOptions.url ?? 'no such path'} ${reply.statusCode} ${reply.elapsedTime.toFixed(1)} ms`, {

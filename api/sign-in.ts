@@ -1,7 +1,7 @@
 /**
- * Signs in a browser of this machine. `mappale serve` prints a one-time link if only this machine can reach the server. The secret is in the fragment of
- * the link (after `#`), which browsers do not send to the server. The page exchanges the secret for a session cookie. All requests with this cookie
- * count as one token. Link and session exist only in the memory of the process that created the link, and end with the process.
+ * Signs in a browser on this machine. `mappale serve` prints a one-time link if only this machine can reach the server. The secret is in the fragment of the
+ * link (after `#`), which browsers do not send to the server. The page exchanges the secret for a session cookie. All requests with this cookie count as one
+ * token. Link and session exist only in the memory of the process that created the link, and end with the process.
  */
 import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -90,8 +90,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Returns true if a request came directly from this machine, and its header Host names this machine. A request with another host name may come from a
- * page of another site.
+ * Returns true if a request came directly from this machine, and its header Host names this machine. A request with a different host name may come from a page
+ * of another site.
  */
 function isAtHome({ headers, socket }: FastifyRequest): boolean {
   const host = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(headers.host ?? '')?.[1];
@@ -149,7 +149,7 @@ interface SignInOptions {
 export function serveSignIn(app: FastifyInstance, { base, signIn, explains }: SignInOptions): void {
   app.post(`${base}/map/sign-in`, async (request, reply) => {
     const { host, origin, 'content-type': type } = request.headers;
-    // A page of another site can send a form, but neither this header Origin nor, without permission, JSON.
+    // A page of another site can send a form, but cannot send this Origin header, and cannot send JSON without permission.
     if (!isAtHome(request) || origin !== `http://${host ?? ''}` || type?.split(';')[0]?.trim() !== 'application/json') throw NO_PATH();
     const came = await signIn.exchange(await readSecret(request));
     if ('refused' in came) throw REFUSED[came.refused]();

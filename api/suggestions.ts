@@ -1,7 +1,7 @@
 /**
  * Serves GET /map/suggestions, which suggests addresses while the user types. A search needs complete words, but while the user types, the last word of
- * a street or
- * of the following comune may be incomplete. The database's dictionary completes the word, and each completion is searched like a complete query.
+ * a street or of the following comune may be incomplete. The database's dictionary completes the word, and each completion is searched like a complete
+ * query.
  */
 import { z } from 'zod';
 import { comuneKey, fold, normaliseStreet } from '../pipelines/address/normalise.ts';

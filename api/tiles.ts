@@ -1,7 +1,6 @@
 /**
- * Serves GET /tiles/{z}/{x}/{y}, the vector tiles of the map. This path is not in the table of endpoints, because its answers are not JSON and its
- * requests have a
- * separate queue.
+ * Serves GET /tiles/{z}/{x}/{y}, the vector tiles of the map. This path is not in the table of endpoints, because its responses are not JSON and its requests
+ * have a separate queue.
  */
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';

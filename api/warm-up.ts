@@ -12,8 +12,8 @@ import { readParameters } from './parameters.ts';
 type Place = Readonly<Record<'fid' | 'lat' | 'lng', number | null>> & { readonly code: string };
 
 /**
- * Runs the example queries of the OpenAPI document, for a published parcel. Does nothing if no region is published. @throws MappaleError (kind
- * `database`)
+ * Runs the example queries of the OpenAPI document, for a published parcel. Does nothing if no region is published.
+ * @throws MappaleError (kind `database`)
  */
 export async function warmUp(reader: Reader): Promise<void> {
   const { fid, lat, lng, code } = await reader.call<Place>('select fid, lat, lng, code from api.any_parcel()', []);
@@ -23,7 +23,8 @@ export async function warmUp(reader: Reader): Promise<void> {
       // Without the `include` of the example, a record contains all sections.
       const values: Record<string, string> = { ...example, include: '', ...('lat' in example ? { lat: String(lat), lng: String(lng) } : {}), id: String(fid), featureId: String(fid), code };
       const of = ({ shape }: z.ZodObject): Record<string, unknown> => Object.fromEntries(Object.entries(values).filter(([name]) => name in shape));
-      // An example may name a publication that does not exist. The refusal comes after the query, so the connection is ready all the same.
+      // An example may name a publication that does not exist. The server refuses such an example only after the query, so the connection is ready
+      // nevertheless.
       await lookup(connection, { path: readParameters(pathParameters, of(pathParameters)), query: readParameters(parameters, of(parameters)), base: '' }).catch(ignoreRefusal);
     }
   });

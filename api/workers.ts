@@ -1,9 +1,7 @@
 /**
- * Runs several worker processes that serve one port. The primary process starts the workers and keeps the shared state, which consists of the sums of
- * all metrics and of the queues. Because of the shared queues, the limits of a token apply to all workers together. Each worker keeps all other state
- * separately. The database counts requests and
- * bad keys. Every
- * answer names its publication, so cached content never mixes publications.
+ * Runs several worker processes that serve one port. The primary process starts the workers and keeps the shared state, which consists of the queues and
+ * the sums of all metrics. Because of the shared queues, the limits of a token apply across all workers. Each worker keeps all other state separately. The
+ * database counts requests and bad keys. Every response names its publication, so cached content never mixes publications.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
@@ -58,10 +56,10 @@ type ToWorker =
   | { readonly ask: 'figures' }
   | { readonly answer: FromPrimary; readonly id: number };
 
-/** Answer of the primary process to a worker's question. Each kind of question has another type of answer. */
+/** Answer from the primary process to a worker's question. Each kind of question has a different type of answer. */
 type FromPrimary = true | string | Counted | Exchanged | SessionHour | null;
 
-/** Question of a worker to the primary process, before it gets a number. */
+/** Question from a worker to the primary process, before the question gets a number. */
 type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'count'; counting: Counting } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; use: Use };
 
 export interface Link extends Shared {

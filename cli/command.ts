@@ -16,8 +16,8 @@ import { usageExit } from './usage.ts';
 import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from '../pipelines/typed.ts';
 
 /**
- * Creates a command with examples. The one-line description is in `commands.ts`. @param name full name; a subcommand follows the name of its parent
- * command
+ * Creates a command with examples. The one-line description is in `commands.ts`.
+ * @param name full name; a subcommand follows the name of its parent command
  */
 export function command(name: string, examples: readonly string[]): Command {
   return new Command(name.slice(name.lastIndexOf(' ') + 1))
@@ -53,7 +53,7 @@ export function parseRegion(text: string): Region {
   return region;
 }
 
-/** Returns the reason of `--accept` with user and host, or null without the option. @throws MappaleError `REASON_MISSING` (exit 2) */
+/** Returns the reason given with `--accept`, with user and host, or null without the option. @throws MappaleError `REASON_MISSING` (exit 2) */
 export function acceptance({ config }: Context, why: string | undefined): Acceptance | null {
   if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Give a reason: --accept "ISTAT merged three comuni, checked by hand".', fix: retyped(withOption('--accept', 'REASON'), 'npx mappale refresh --accept REASON') });
   return why === undefined ? null : { who: `${config.user}@${config.host}`, why };

@@ -8,7 +8,7 @@ import type { Context } from '../pipelines/run/context.ts';
 /** Statement timeout in milliseconds. `mappale serve` has a shorter timeout, because its clients share the database connections. */
 const PATIENCE_MS = 60_000;
 
-/** Runs `work` on a reader with the same functions as the reader of the server. */
+/** Runs `work` on a reader with the same functions as the server's reader. */
 export async function onReader<T>({ database, config }: Context, work: (reader: Reader) => Promise<T>): Promise<T> {
   const reader = await openReader(database, config.databaseUrl, { connections: 1, statementTimeoutMs: PATIENCE_MS });
   try {
@@ -19,7 +19,7 @@ export async function onReader<T>({ database, config }: Context, work: (reader: 
 }
 
 /**
- * Returns the code of a comune: an ISTAT code unchanged, or the cadastral code of a name.
+ * Returns the code of a comune: an ISTAT code unchanged, or the cadastral code for a name.
  * @param comune cadastral code, ISTAT code or name
  * @param fixWith returns the corrected command for a given code
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS` (exit 2)

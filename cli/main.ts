@@ -10,8 +10,8 @@ import { guardOutput } from './output.ts';
 import { usageExit } from './usage.ts';
 
 /**
- * Returns the program with all commands. @param loaded names of the commands that are imported completely. All other commands have only a name and a
- * description.
+ * Returns the program with all commands.
+ * @param loaded names of the commands that are imported completely. All other commands have only a name and a description.
  */
 export async function program(loaded: readonly string[] = Object.keys(COMMANDS)): Promise<Command> {
   const all = new Command('mappale')

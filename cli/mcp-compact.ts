@@ -112,8 +112,8 @@ function bytesOf(value: unknown): number {
 }
 
 /**
- * Shortens a record of the API. The longest lists are truncated until the record has at most 8,000 bytes.
- * @param record answer of `/parcels/{id}`
+ * Shortens a record from the API. The longest lists are truncated until the record has at most 8,000 bytes.
+ * @param record response of `/parcels/{id}`
  */
 export function compactRecord(record: Json): Json {
   const { fid, municipality, meta, basic, ...others } = record;

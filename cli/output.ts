@@ -1,4 +1,4 @@
-/** Handles errors of writing to standard output and standard error, for example after a pipe was closed or on a full disk. */
+/** Handles errors when writing to standard output and standard error, for example after a pipe was closed or on a full disk. */
 import { MappaleError } from '../pipelines/errors.ts';
 import { isFull } from '../pipelines/formats/file-error.ts';
 

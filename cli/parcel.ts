@@ -97,7 +97,7 @@ function describe({ fid, section, not_applicable: notApplicable, rules, rows, re
   const outcome = reproduced ? 'as published' : 'NOT as published; refresh the region';
   const why = coverage === null ? '' : `: ${EMPTY[coverage] ?? coverage}`;
   const given = empty
-    ? `the record has no value of ${section}${why}${reproduced ? '' : `; the rule gives ${count}, ${outcome}`}`
+    ? `the record has no value in ${section}${why}${reproduced ? '' : `; the rule gives ${count}, ${outcome}`}`
     : rows.length === 0 && reproduced ? 'the rule gives no value for this parcel' : `the rule gives ${count}, ${outcome}`;
   return [`parcel ${fid}, ${section}, by ${rules.join(', ')}`, given, ...[...evidence, ...context].flatMap((found) => {
     const measure = found.measure === null ? '' : `, ${Number(found.measure.toPrecision(6))} ${found.unit ?? ''}`;

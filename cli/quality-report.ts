@@ -62,7 +62,7 @@ async function write({ out, json }: Options, name: string, page: () => Promise<s
 }
 
 /**
- * Returns the report of a comune in the format of the API.
+ * Returns the report on a comune in the format of the API.
  * @param comune cadastral code, ISTAT code or name
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS`, `NOT_PUBLISHED` (exit 2)
  */

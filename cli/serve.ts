@@ -51,14 +51,14 @@ export function serveCommand(): Command {
   ])
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0: any free port', parseWithin(0, 65_535), 8080)
-    .option('--connections <n>', 'number of connections to PostgreSQL, for all workers together; a third more are used to count requests', parseWithin(1, 1_000), 10)
+    .option('--connections <n>', 'number of connections to PostgreSQL, in total for all workers; a third more are used to count requests', parseWithin(1, 1_000), 10)
     .option('--statement-timeout <ms>', 'time limit of a database statement in milliseconds', parseWithin(100, 60_000), 5000)
     .option('--trust-proxy <addresses...>', 'addresses or networks of proxies whose header X-Forwarded-For is trusted')
     .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, in addition to this machine')
     .option('--public-url <url>', 'public https URL of the server, which the OpenAPI document lists first', parsePublicUrl)
     .option('--exports <folder>', 'folder with exports to describe at /api/v2/catalog; needs --exports-url')
     .option('--exports-url <url>', 'URL at which the folder of --exports is published', (text) => parseFolderUrl(text, '--exports-url'))
-    .option('--base-map <template>', 'tiles of a base map of another server for the map: XYZ or WMTS; needs --base-map-attribution')
+    .option('--base-map <template>', 'URL template (XYZ or WMTS) of a base map from another server, drawn under the map; needs --base-map-attribution')
     .option('--base-map-attribution <text>', 'attribution of the base map, which the map shows')
     .option('--base-map-zoom <n>', 'highest zoom of the base map', parseWithin(0, 22), 19)
     .option('--workers <n>', 'number of server processes; more than one needs PostgreSQL', parseWithin(1, 256), 1)
@@ -126,7 +126,7 @@ function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config
   return share;
 }
 
-/** Returns the minimum number of connections. Each worker needs one connection for answers and one for counting requests. */
+/** Returns the minimum number of connections. Each worker needs one connection for queries and one for counting requests. */
 function leastFor(workers: number): number {
   let least = workers;
   while (connectionsOfEach(least, workers) === 0) least += 1;
@@ -137,7 +137,8 @@ function leastFor(workers: number): number {
 const EXPLAINING_MS = 20_000;
 
 /**
- * Creates the function that answers `mappale explain` for the map. With PostgreSQL, explanations use a separate connection, which is closed when it is idle.
+ * Creates the function that explains values for the map, like `mappale explain`. With PostgreSQL, explanations use a separate connection, which is closed when
+ * it is idle.
  * @returns the function, or null if the login may not read tables or a pooler does not keep sessions
  */
 function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
@@ -156,7 +157,10 @@ async function requireExports({ exports: folder, exportsUrl }: ServeOptions): Pr
   });
 }
 
-/** Creates the function that answers /catalog. The function reads the folder of exports for each request, because exports may be added or removed. */
+/**
+ * Creates the function that returns the documents below /catalog. The function reads the folder of exports for each request, because exports may be added or
+ * removed.
+ */
 function catalogue({ exports: folder, exportsUrl = '' }: ServeOptions, { publisher }: Config, sources: readonly RegisteredSource[]): Catalog {
   return async (api) => {
     const { exports } = folder === undefined ? { exports: [] } : await exportsIn(expandPath(folder));
@@ -186,9 +190,9 @@ async function serve(
     // Workers use the sign-in link of the primary process.
     signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain, catalog, baseMap,
   });
-  // If the warm-up fails, only the first answers are slower, so the server starts anyway.
+  // If the warm-up fails, only the first responses are slower, so the server starts anyway.
   await warmUp(reader).catch((error: unknown) => {
-    log.warn(`not all connections are ready: ${error instanceof Error ? error.message : String(error)}. The first answers will be slow. Check the connection limit of the login.`);
+    log.warn(`not all connections are ready: ${error instanceof Error ? error.message : String(error)}. The first responses will be slow. Check the connection limit of the login.`);
   });
   const stopped = Promise.race([stopSignal(), ...(link === null ? [] : [link.stopped])]);
   try {

@@ -83,7 +83,7 @@ export async function listenError(error: unknown, host: string, port: number): P
 /** Timeout in milliseconds of the request that identifies the program on a port. */
 const PATIENCE_MS = 1_000;
 
-/** Describes the program that listens at an address. A mappale server is recognised by the answer of `/health`. */
+/** Describes the program that listens at an address. A mappale server is recognised by its response to `/health`. */
 async function programAt(host: string, port: number): Promise<string> {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   try {

@@ -81,5 +81,5 @@ function parseTime(text: string): string {
 /** @throws MappaleError `ADDRESS_EXPECTED` (exit 2) */
 function parseAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new MappaleError('--webhook needs a URL', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another scheme', hint: 'Give the complete URL, or omit --webhook.', fix: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
+  throw new MappaleError('--webhook needs a URL', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found a different scheme', hint: 'Give the complete URL, or omit --webhook.', fix: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
 }

@@ -9,7 +9,7 @@ export interface Clock {
 
 const SYSTEM: Clock = { now: Date.now, wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)) };
 
-/** Returns a clock that starts at a given time. A call of `wait` advances this clock and returns at once. @param start milliseconds since 1970 */
+/** Returns a clock that starts at a given time. A call to `wait` advances this clock and returns at once. @param start milliseconds since 1970 */
 function clockFrom(start: number): Clock {
   const begun = performance.now();
   let waited = 0;

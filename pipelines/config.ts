@@ -71,7 +71,7 @@ function chosen<Value extends string>(env: NodeJS.ProcessEnv, name: string, { va
   });
 }
 
-/** Returns the folder of the embedded database and of the demo region's files. The folder may not yet exist. */
+/** Returns the folder of the embedded database and of the demo region's files. The folder may be missing. */
 export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { MAPPALE_HOME: named, XDG_DATA_HOME: data = '' } = env;
   if (named) return expandPath(named);

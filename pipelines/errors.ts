@@ -35,7 +35,7 @@ export interface ErrorFacts {
   readonly data?: unknown;
   /** Id of the source whose file has the error. */
   readonly source?: string | undefined;
-  /** Region whose load or publication failed, by its slug; `italia` for the tables of Italy. */
+  /** Slug of the region whose load or publication failed; `italia` for the tables of Italy. */
   readonly region?: string | undefined;
   /** Files that have the error. Set if other files of the release or region can still be used. */
   readonly files?: readonly FaultyFile[] | undefined;

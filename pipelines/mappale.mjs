@@ -12,7 +12,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`error: this Node is too old [NODE_TOO_OLD]\n  detail: expected Node 20.19 or newer, found ${process.versions.node}\n  hint: Install a newer version.\n  type: nvm install 22\n`);
   process.exit(2);
 }
-// Defines the object that newer versions of Node have. Without the object, the package pg would load the fetch API of Node.
+// Defines the object that only newer versions of Node provide. Without this object, the package pg would load the fetch API of Node.
 globalThis.navigator ??= { userAgent: `Node.js/${major}` };
 // Prefers main.ts in a checkout, because compiled code in dist/ may be older than the sources.
 const program = ['../cli/main.ts', '../cli/main.js', '../dist/cli/main.js'].find((file) => existsSync(new URL(file, import.meta.url)));
@@ -26,5 +26,5 @@ if (program === '../cli/main.ts') {
 }
 const { main } = await import(program);
 await main(process.argv);
-// Ends the process after a failed command, because the command may leave open handles. Writes pending output to a pipe first.
+// Ends the process after a failed command, because the command may leave open handles. First waits until pending output is written to a pipe.
 if (process.exitCode) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -13,7 +13,7 @@ export const IS_COMPILED: boolean = import.meta.url.endsWith('.js');
 export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
 
 /**
- * Returns the path of a module's file that runs: TypeScript or compiled code.
+ * Returns the path of the file that runs for a module: TypeScript or compiled code.
  * @param source path of the module's TypeScript, such as `…/sources/<id>/source.ts`
  */
 export function moduleFile(source: string): string {

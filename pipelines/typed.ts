@@ -3,7 +3,7 @@
 /** True if the program runs as compiled code, as in the npm package. */
 const IS_PACKAGE = import.meta.url.endsWith('.js');
 
-/** Command that installs gdal-async, with which vector files are read faster. */
+/** Command that installs gdal-async, which reads vector files faster than gdal3.js. */
 export const GDAL_SETUP: string = IS_PACKAGE ? 'npm install --global gdal-async' : 'make setup-gdal';
 /** Command that installs the program's packages again. */
 export const PACKAGES_SETUP: string = IS_PACKAGE ? 'npm install --global mappale' : 'make setup';
@@ -19,7 +19,7 @@ export function quoted(word: string): string {
 }
 
 /**
- * Returns the command line of this process with a change.
+ * Returns the command line of this process with changed arguments.
  * @param change returns the changed arguments @param otherwise command to return if the process was not started from a command line
  */
 export function retyped(change: (words: readonly string[]) => readonly string[], otherwise: string): string {

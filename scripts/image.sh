@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the image with Docker, and tests the size of the image, a load and the volume. Also tests a
-# read-only server on another port, with health check and SIGTERM. With `compose`, also starts
-# compose.yaml, with roles that are not superusers. Prints one line per result. Exits with 1 if a
-# result is wrong.
+# read-only server on a different port, including its health check and SIGTERM. With `compose`, also
+# starts compose.yaml, with roles that are not superusers. Prints one line per result. Exits with 1 if
+# a result is wrong.
 #
 #   scripts/image.sh [compose]
 set -euo pipefail

@@ -8,7 +8,7 @@
 # right to create extensions and roles. The script writes these files to FOLDER:
 #
 #   dump.sql.gz       the database as plain SQL, for PostgreSQL from 15 on and the embedded database
-#   answers.json.gz   path → answer of /api/v2, for all parcels and for some searches
+#   answers.json.gz   path → response of /api/v2, for all parcels and for some searches
 #   data.tar.gz       the files of the last load, without files that were removed before
 #   about.json        commit, version, PostgreSQL and PostGIS, and a token with its scopes
 #
@@ -43,7 +43,7 @@ else
 fi
 mappale() { (cd "$scratch/program" && node pipelines/mappale.mjs "$@"); }
 
-# Removes the time series of a tile, which has a megabyte. The reader uses only the first columns.
+# Removes the time series of a tile, which takes a megabyte. The reader uses only the first columns.
 invent() {
   mappale synth --out "$1" --parcels "$2" --seed 3 --comuni 4 >&2
   local tile csv

@@ -1,7 +1,7 @@
 /**
  * Takes the picture of the map for the README. Loads the demo region into a temporary folder, starts the API server and opens a parcel in Chromium.
  *
- * npm run picture writes docs/map.jpg
+ *   npm run picture      writes docs/map.jpg
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
  * Compares the CPU time that several databases need to return one record with all sections: `npm run record-cpu -- URL URL…`. All databases are on one local
- * PostgreSQL server (Linux), and have the same content with at least two regions. The first URL is the base of the ratios. The batches of the databases
+ * PostgreSQL server (Linux), and have the same content, with at least two regions. The first URL is the base of the ratios. The batches of the databases
  * alternate, so that other work on the machine affects all databases equally.
  */
 import { readFileSync } from 'node:fs';

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes a checkout ready to work: installs the npm packages and, on request, GDAL's binding. Does
-# nothing if nothing is missing. Prints messages to stderr, and writes the output of npm and the
+# Prepares a checkout: installs the npm packages and, on request, GDAL's binding. Does nothing
+# if nothing is missing. Prints messages to stderr, and writes the output of npm and the
 # compiler to a log file.
 #
-#   scripts/setup.sh           only the packages that the program needs, with a quarter of the CPU time
+#   scripts/setup.sh           only the packages that the program needs, in a quarter of the CPU time
 #   scripts/setup.sh develop   also the packages for tests, checks and documentation
 #   scripts/setup.sh gdal      also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
 #
@@ -47,7 +47,7 @@ run() {
   local limit=$1 what=$2 status=0 began=$SECONDS next=15 passed
   shift 2
   printf '\n# %s\n# %s\n' "$what" "$*" >>"$LOG"
-  set -m # a new process group, to end the children with the command
+  set -m # A new process group, so that ending the command also ends its child processes.
   "$@" >>"$LOG" 2>&1 </dev/null &
   job=$!
   set +m

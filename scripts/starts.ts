@@ -1,7 +1,8 @@
 /**
  * Measures the CPU time of short commands of the compiled program, as a ratio to the CPU time of an empty Node process. Run `npm run build` first.
  *
- * npm run starts # --help and --version npm run starts -- --database postgres://… # also status and parcel, in a database with a published region
+ *   npm run starts                                # --help and --version
+ *   npm run starts -- --database postgres://…     # also status and parcel, in a database with a published region
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

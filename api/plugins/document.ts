@@ -1,4 +1,4 @@
-/** Serves the OpenAPI document without a key, also at the path for OGC API - Features. */
+/** Serves the OpenAPI document without a key, including at the path for OGC API - Features. */
 import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from '../http.ts';
 import { OPENAPI_MEDIA } from '../ogc.ts';

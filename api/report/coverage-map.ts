@@ -153,7 +153,7 @@ export function shareMap(name: string, comuni: readonly ComuneCoverage[], ground
   unknown.length === 0 ? null : html`<li>without parcels: ${unknown.length} comuni</li>`}</ul></figcaption></figure>`;
 }
 
-/** Returns a list of the comuni that are not mapped, because small comuni are hard to see on the map. */
+/** Returns a list of the comuni whose state is not `mapped`, because small comuni are hard to see on the map. */
 function unusual(byState: ReadonlyMap<string, readonly ComuneCoverage[]>, all: number): Html | null {
   const named = [...byState].filter(([state, found]) => state !== 'mapped' && found.length < all).map(([state, found]) => html`<li>${
     state === 'unknown' ? 'without parcels' : STATE_WORDS[state as CoverageState]}: ${found.map(({ name, belfiore }) => name ?? belfiore).join(', ')}</li>`);

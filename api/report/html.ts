@@ -13,7 +13,7 @@ export type Filling = string | number | null | Html | readonly Filling[];
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' };
 
-/** Characters that are replaced: control characters, noncharacters and unpaired surrogates. */
+/** Characters that are replaced: control characters, text direction controls, noncharacters and unpaired surrogates. */
 const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]|\p{Cs}/gu;
 
 function fill(value: Filling): string {
@@ -33,8 +33,8 @@ export function html(parts: TemplateStringsArray, ...fillings: readonly Filling[
 }
 
 /**
- * Returns a table with right-aligned numbers. On a narrow screen, the table scrolls separately from the page. @param caption caption, and name of the
- * table for screen readers
+ * Returns a table with right-aligned numbers. On a narrow screen, the table scrolls separately from the page.
+ * @param caption caption, and name of the table for screen readers
  */
 export function htmlTable(caption: string, header: readonly string[], rows: readonly (readonly Filling[])[]): Html {
   const cell = (value: Filling): Html => (typeof value === 'number' ? html`<td class="n">${GROUPED.format(value)}</td>` : html`<td>${value}</td>`);

@@ -1,7 +1,6 @@
 /**
  * Writes the reports of a region and of a comune as self-contained HTML pages, for light and dark screens, phones and paper. The pages have no scripts
- * and send
- * no requests.
+ * and send no requests.
  */
 import type { z } from 'zod';
 import type { municipalityQuality } from '../answers.ts';
@@ -279,7 +278,7 @@ ${all.map((license) => html`<h3>${license.source}</h3>
 `)}`;
 }
 
-/** @param passport the answer of `/admin/municipalities/{code}/quality` */
+/** @param passport the response of `/admin/municipalities/{code}/quality` */
 export function comunePage(passport: Passport): string {
   const { municipality: { code, name, province, region }, istat_code: istat } = passport;
   const title = `${name ?? code} (${code})`;

@@ -31,7 +31,7 @@ const SHARED: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Texts for a missing value where the sources cover the place. */
+/** Texts for a missing value if the sources cover the place. */
 const NOTHING_HERE: Readonly<Record<Language, string>> = { en: 'none here', it: 'qui nulla' };
 
 /** Fields that the page shows outside the tables of the sections. */
@@ -40,7 +40,7 @@ const ELSEWHERE = ['source', 'geometry', 'municipality'];
 /** Unit of a field whose value is a share (0–1), which is shown as a percentage. */
 const SHARE = 'share';
 
-/** Maximum number of rows of a list that are shown. Further rows are only counted. */
+/** Maximum number of rows of a list to show. Further rows are only counted. */
 const SHOWN_ROWS = 8;
 
 /** Returns the panels of the sections in the order of the record. */

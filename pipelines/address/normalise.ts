@@ -1,5 +1,5 @@
 /**
- * Normalises Italian street and comune names. Street names of ANNCSU are normalised before they are staged, and queries before they are searched. Different
+ * Normalises Italian street and comune names. ANNCSU street names are normalised before they are staged, and queries before the search. Different
  * spellings of one name then have equal types and tokens.
  */
 import {
@@ -21,13 +21,13 @@ export interface StreetName {
 
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', đ: 'd', ł: 'l', æ: 'ae', œ: 'oe', ı: 'i' };
 
-/** Characters of windows-1252 for the bytes 0x80 to 0x9F, which are control characters in Latin-1. A blank marks an unused byte. */
+/** windows-1252 characters for the bytes 0x80 to 0x9F, which are control characters in Latin-1. A blank marks an unused byte. */
 const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 const TWICE = new RegExp(`[\u00c2\u00c3\u00e3]([\u0080-\u00bf${WINDOWS_1252.replaceAll(' ', '')}])`, 'g');
 
 /**
- * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), also in lower case (`Cirã²`). Replaces a final Ã by À,
- * because no Italian name ends with Ã. The second byte of À was lost.
+ * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), including text in lower case (`Cirã²`). Replaces a final
+ * Ã by À, whose second byte was lost. No Italian name ends with Ã.
  */
 export function repairLetters(text: string): string {
   if (!/[\u00c2\u00c3\u00e3]/.test(text)) return text;
@@ -190,7 +190,7 @@ function germanCompound({ text, dot }: Word): { type: string; stem: string } | n
   return null;
 }
 
-/** A name of a street, with the field of ANNCSU that contains the name. */
+/** A street name, with the ANNCSU field that contains the name. */
 interface NamedStreet extends StreetName {
   /** `odonimo`: the official name, or half of a bilingual name. `lingua1`, `lingua2`: the name in the fields DIZIONE_LINGUA. */
   readonly kind: 'odonimo' | 'lingua1' | 'lingua2';
@@ -230,7 +230,7 @@ export function streetNames(odonimo: string, lingua1: string | null, lingua2: st
 
 /**
  * Returns the search key of a comune's or locality's name: folded words without articles and prepositions, with `san` for all forms of saint. For example,
- * `Reggio nell'Emilia` and `Reggio Emilia` have the same key, as have `S. Giorgio` and `San Giorgio`. `core.comune_key` in SQL returns the same keys for
+ * `Reggio nell'Emilia` and `Reggio Emilia` have the same key, and so do `S. Giorgio` and `San Giorgio`. `core.comune_key` in SQL returns the same keys for
  * ISTAT's names. A test checks that `comuneKey` and `core.comune_key` agree.
  */
 export function comuneKey(name: string): string {

@@ -42,7 +42,7 @@ export interface Reading extends Ending, Place {
   readonly called?: readonly string[];
 }
 
-/** A conflict: the query names one comune, and the caller names another. */
+/** A conflict: the query names one comune, and the caller names a different comune. */
 export interface Contradiction {
   /** Cadastral codes. */
   readonly query: readonly string[];
@@ -195,7 +195,7 @@ function prepare(query: string): Prepared {
     // A postal code before the address belongs to the place after the address.
     .replace(/^(\d{5})[\s,;-]+(?=[a-z])(.*)$/, '$2, $1')
     .replace(/(?<![a-z0-9])([a-z]{3,})(?=\d{1,5}(?![a-z]?\d))/g, '$1 ')
-    // Reggio, which has no other short form.
+    // In `R. Emilia` and `R. Calabria`, R means Reggio.
     .replace(/(?<=[\d,;]\s?|^)r\.\s?(?=(?:emilia|calabria)(?![a-z]))/g, 'reggio ')
     .replace(PLACE_WORDS, (whole, start: string, offset: number, all: string) => (hasName(all.slice(0, offset)) ? `, ${start} ` : whole));
   // Inserts a comma before a postal code that begins the place: `Via Roma 86020 Roccapparente`.
@@ -476,7 +476,7 @@ function endOf(text: string, given: NamedPlace | null, province: string | null, 
   return null;
 }
 
-/** Returns other streets that a text may mean. The caller uses another street only if a street with exactly this name is loaded. */
+/** Returns further streets that a text may mean. The caller uses such a street only if a street with exactly this name is loaded. */
 function otherStreets(text: string): { text: string; part: string | null }[] {
   const all = text.split(' ');
   const last = all.at(-1) ?? '';
@@ -486,7 +486,7 @@ function otherStreets(text: string): { text: string; part: string | null }[] {
   // In `viaroma`, the type and the name are one word.
   const glued = start === null ? GLUED_TYPE.exec(text) : null;
   if (glued !== null) return [{ text: `${glued[1] ?? ''} ${text.slice(glued[1]?.length)}`, part: null }];
-  // In `bar sport via roma`, a firm or person precedes the address. `Traversa via Roma` is a street of its own.
+  // In `bar sport via roma`, a firm or person precedes the address. `Traversa via Roma` is a separate street.
   if (start !== null && !PART_TYPES.has(start.type)) return [];
   for (let at = all.length - 1; at > 0; at -= 1) {
     const street = all.slice(at).join(' ');

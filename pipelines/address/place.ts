@@ -12,7 +12,7 @@ export interface ComuneHit {
   readonly belfiore: string | null;
   /**
    * Kind of the name. `name`: the Italian name. `second`: the name in the second language. `former`: the name of a comune that is now part of this comune.
-   * `foreign`: a name in another language. `postal_code`: a postal code of the comune.
+   * `foreign`: a name in a foreign language. `postal_code`: a postal code of the comune.
    */
   readonly kind: 'name' | 'second' | 'former' | 'locality' | 'foreign' | 'postal_code' | 'province';
   /** Car plate code of the province, upper case; null if unknown. */
@@ -26,8 +26,8 @@ export interface ComuneHit {
 }
 
 /**
- * Returns the places of every search key, in any order. The gazetteer contains all comuni of Italy, so that a comune without loaded data is not confused with
- * another comune.
+ * Returns the places of every search key, in any order. The gazetteer contains all comuni of Italy, so that a comune without loaded data is not confused with a
+ * different comune.
  * @param names `similar`: for a key without exact hits, also returns names that differ from the key by one or two letters
  */
 export type FindComune = (keys: readonly string[], names: Names) => Promise<readonly ComuneHit[]>;
@@ -96,7 +96,7 @@ export class Gazetteer {
 
   /**
    * Returns the hits of a key: comuni first, then former comuni, localities, and foreign names.
-   * @param province returns only places in this province; null for all places
+   * @param province province whose places are returned; null for all places
    */
   get(key: string, province: string | null): readonly ComuneHit[] {
     return this.#ofKinds(key, province, [...CALLED, ['locality'], ['foreign']]);
@@ -476,6 +476,6 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
   const near = elsewhere === null ? await gazetteer.near(ended.text, ended.sigla ?? bound) : [];
   const begun = near.length > 0 || elsewhere !== null ? undefined : beginnings(named).find(({ key }) => gazetteer.get(key, bound).some(isComune));
   if (begun !== undefined) return certain(gazetteer.get(begun.key, bound), localityKey(begun.rest));
-  // An unknown comune returns no result, because an address in another city would be wrong.
+  // An unknown comune returns no result, because an address in a different city would be wrong.
   return likely(near, null);
 }

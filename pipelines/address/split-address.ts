@@ -19,7 +19,8 @@ interface SplitAddress {
 /** Longer texts are not addresses. The limit also bounds the run time of the patterns below. */
 const LONGEST = 500;
 /**
- * Matches a CAP at the end (`- 92019`). If the CAP is written twice, also matches the comune and province between: `72013, CEGLIE MESSAPICA (BR) 72013`.
+ * Matches a CAP at the end (`- 92019`). If the CAP is written twice, also matches the comune and province between the two: `72013, CEGLIE MESSAPICA (BR)
+ * 72013`.
  */
 const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;
 const NUMBER = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)?(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?';

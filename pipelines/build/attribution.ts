@@ -1,4 +1,4 @@
-/** Finds the sources of each section of a publication. A group of parcels may have other sources than the rest of the region. */
+/** Finds the sources of each section of a publication. A group of parcels may have different sources from the rest of the region. */
 import type { Database, Row, Session } from '../db/index.ts';
 import { inWorkspace } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -14,7 +14,7 @@ const publication = statementsOf('publication');
 
 /** A source of a section's values, with the period of the cited files. */
 interface Citation {
-  /** Name of the section; `*` if the source is cited with every API answer. */
+  /** Name of the section; `*` if the source is cited in every API response. */
   readonly section: string;
   readonly source: RegisteredSource;
   readonly period: string;
@@ -88,14 +88,14 @@ function citationsFrom(found: Found, sources: readonly RegisteredSource[], regio
   return withMandatory({ all, cited: [...found].flatMap(([section, keys]) => groupsOf(section, keys)) });
 }
 
-/** Adds the combination of the mandatory sources, which are shown with every answer. */
+/** Adds the combination of the mandatory sources, which are cited in every API response. */
 function withMandatory({ all, cited }: Citations): Citations {
   const mandatory = all.filter(({ section }) => section === EVERY_ANSWER).map(({ source: { id }, period }) => [id, period] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return { all, cited: mandatory.length === 0 ? cited : [...cited, { section: EVERY_ANSWER, keys: [EVERY_ANSWER], periods: new Map(mandatory) }] };
 }
 
-/** Section name of the sources that are cited with every API answer. */
+/** Section name of the sources that are cited in every API response. */
 const EVERY_ANSWER = '*';
 
 /** A table of a section, with the file that selects the sources of each parcel. */
@@ -131,13 +131,13 @@ async function citeRows(
   }
 }
 
-/** Sections that keep their published citations, and mandatory sources that keep the period shown with every answer. */
+/** Sections that keep their published citations, and mandatory sources that keep the period cited in every API response. */
 interface Kept {
   readonly sections: ReadonlySet<string>;
   readonly mandatory: ReadonlySet<string>;
 }
 
-/** Tables, changes and sources of a build, from which changes of the citations follow. */
+/** Tables, changes and sources of a build, which determine whether the citations change. */
 interface Compared {
   readonly products: readonly Product[];
   readonly incremental: IncrementalBuild;
@@ -153,7 +153,7 @@ async function keptSections(
   for (const table of tables) if (await isSameCitation(session, { products, incremental, sources }, table)) kept.add(table.section);
   const mandatory = new Set(sources.filter(({ manifest }) => manifest.attribution.mandatory === true).map(({ id }) => id));
   const sourcesOf = ({ product: { cited }, file }: CitedTable): string[] => [...cited.map(({ sourceId }) => sourceId), ...file?.cites ?? []];
-  // The period of a mandatory source covers its vintages in all sections, so these sections keep their citations together.
+  // The period of a mandatory source covers its vintages in all sections, so either all or none of these sections keep their citations.
   for (let lost: CitedTable[] = tables.filter(({ section }) => !kept.has(section)); lost.length > 0;) {
     const ids = lost.flatMap(sourcesOf).filter((id) => mandatory.delete(id));
     lost = tables.filter((table) => kept.has(table.section) && sourcesOf(table).some((id) => ids.includes(id)));
@@ -192,7 +192,7 @@ function factsOf({ file, parts, facts }: SqlFile): Pick<SqlFile, 'parts'> {
   return { parts: facts === null ? parts : [...facts, { file, text: publication('facts') }] };
 }
 
-/** Returns whether all current files of a layer's source have the same vintage. A file that has a parcel then does not affect the citations. */
+/** Returns whether all current files of a layer's source have the same vintage. The citations then do not depend on which file contains a parcel. */
 function hasOneVintage(products: readonly Product[], sources: readonly RegisteredSource[], layer: Relation): boolean {
   const id = sourceOfLayer(sources, layer)?.id;
   const vintages = products.flatMap(({ cited }) => cited.flatMap(({ sourceId, vintage }) => (sourceId === id ? [vintage] : [])));
@@ -232,7 +232,7 @@ function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return found;
 }
 
-/** Returns the citations of a source by section. A mandatory source of a region is also cited with every API answer. */
+/** Returns the citations of a source by section. A mandatory source of a region is also cited in every API response. */
 function citationsOfSource(source: RegisteredSource, bySection: Found, region: number): Citation[] {
   const found = [...bySection].flatMap(([section, keys]): { section: string; vintages: string[] }[] => {
     const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));

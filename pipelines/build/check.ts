@@ -17,7 +17,8 @@ export interface Checked {
 /**
  * Runs the checks of the sections on a build. A file of checks runs only if one of the tables that it reads was built. If a table has copied rows, files with
  * an `-- incremental:` line check only the new rows. Copied rows were checked when they were built.
- * @param parallel largest number of files that run at the same time, if the engine allows it @returns names of the checks that ran, and their warnings
+ * @param parallel largest number of files that run at the same time, if the engine allows it
+ * @returns names of the checks that ran, and their warnings
  * @throws MappaleError `CHECKS_FAILED` (exit 5)
  */
 export async function check(

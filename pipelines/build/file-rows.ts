@@ -4,7 +4,8 @@ import { rolledBack } from '../db/transactions.ts';
 import type { SqlFile } from '../contract/sql-files.ts';
 
 /**
- * Runs the statements of a file and rolls back their changes. @param prepare creates the inputs of the file in the same transaction
+ * Runs the statements of a file and rolls back their changes.
+ * @param prepare creates the inputs of the file in the same transaction
  * @returns the rows of the last statement
  */
 export async function rowsOfFile<R extends Row>(session: Session, { parts }: Pick<SqlFile, 'parts'>, prepare?: () => Promise<void>): Promise<R[]> {

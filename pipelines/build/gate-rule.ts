@@ -19,29 +19,29 @@ export interface Violation {
   readonly limit: string;
 }
 
-/** Smallest number of published rows with which a comune is compared. A province is always compared. */
+/** Minimum number of published rows for comparing a comune. A province is always compared. */
 const COMUNE_ROWS = 200;
 const ROWS_LOST = 0.1;
 const SHARE_LOST = 0.2;
 const MOVED = 0.25;
-/** Smallest number of lost rows that the gate refuses, unless no row is left. */
+/** Minimum number of lost or violating rows for a refusal, unless no other row is left. */
 const LOST_ROWS = 2;
-/** For fields with few values: smallest number of published values with which the number of values is compared. */
+/** For fields with few values: minimum number of published values for comparing the number of values. */
 const RARE = 20;
-/** Largest factor by which the number of values may grow if quantiles are compared. Above this factor, most values have no published value for a comparison. */
+/** Maximum growth of the number of values for comparing quantiles, as a factor. Above this factor, most values have no published value to compare with. */
 const GROWN = 2;
 /**
- * Smallest number of values with which a quantile is compared. In smaller samples, two or three values determine the 95th percentile. For example, removing two
- * of 80 roofs correctly moved the percentile from 478 to 1,469 m².
+ * Minimum number of values for comparing a quantile. In smaller samples, two or three values determine the 95th percentile. For example, the correct removal of
+ * two of 80 roofs moved the percentile from 478 to 1,469 m².
  */
 const ENOUGH = 50;
 /**
- * Smallest number and share of changed values with which quantiles are compared. A nightly update changes 1 to 50 parcels. A corrupt file changes most rows.
+ * Minimum number and share of changed values for comparing quantiles. A nightly update changes 1 to 50 parcels. A corrupt file changes most rows.
  */
 const CHANGED = 5;
 const CHANGED_SHARE = 0.05;
 /**
- * Smallest share of changed values with which quantiles of fewer than `ENOUGH` values are compared. For example, this limit detects incomes multiplied by 10 in
+ * Minimum share of changed values for comparing quantiles of fewer than `ENOUGH` values. For example, this limit detects incomes multiplied by 10 in
  * a province with six comuni.
  */
 const FEW_CHANGED = 0.5;
@@ -64,7 +64,7 @@ export interface Comparison {
   readonly provinceOf: (comune: string) => string;
   /** Returns the name of a place for messages. Without a comune, returns the name of the province. */
   readonly nameOf: (province: string, comune: string | null) => string;
-  /** Measures several comuni together. Called for provinces whose set of comuni changed. */
+  /** Measures several comuni as one place. Called for provinces whose set of comuni changed. */
   readonly among: (comuni: readonly string[]) => Promise<{ readonly before: readonly Figures[]; readonly after: readonly Figures[] }>;
   /** Compares the values of a field row by row. Called only if a quantile is suspicious. @param comuni null for all comuni */
   readonly changes: (field: string, comuni: readonly string[] | null) => Promise<readonly Changes[]>;
@@ -224,13 +224,13 @@ function isPattern(lost: number, left: number): boolean {
   return lost >= LOST_ROWS - ROUNDING || left === 0;
 }
 
-/** Refuses the loss of several rows if more than a tenth of the rows is lost. */
+/** Refuses the loss of several rows if at least a tenth of the rows is lost. */
 const ROWS: Limit = {
   figure: 'rows', limit: percent(-ROWS_LOST), of: ({ rows }) => rows,
   refuses: ({ rows: before }, { rows: after }) => before > after && before - after >= ROWS_LOST * before - ROUNDING && isPattern(before - after, after),
 };
 
-/** Refuses a loss of values in a fifth of the rows. For fields with few values, also refuses the loss of too large a share of these values. */
+/** Refuses a loss of values in at least a fifth of the rows. For fields with few values, also refuses the loss of too large a share of the values. */
 function filled(name: string, field: FieldGate): Limit[] {
   const isTruth = field.kind === 'truth';
   const shareOf = shareOfValues(name);
@@ -252,7 +252,7 @@ function shareOfValues(name: string): (place: Figures) => number {
   return (place) => (place.rows === 0 ? NaN : valuesOf(place, name) / place.rows);
 }
 
-/** Refuses new values in most rows of a province that had few values before. */
+/** Refuses a large increase in the share of rows with a value, if the place already had values. */
 function gained(name: string, field: FieldGate): Limit[] {
   const gains = field.kind === 'presence' ? field.gains : undefined;
   if (gains === undefined) return [];
@@ -279,7 +279,7 @@ function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
   }));
 }
 
-/** Refuses a place that has more values outside the bounds than the published table. Published values were accepted earlier. */
+/** Refuses a place that has more values outside the bounds than in the published table. Published values were accepted earlier. */
 function outside(name: string, field: FieldGate): Limit[] {
   const within = field.kind === 'truth' ? undefined : field.within;
   if (within === undefined) return [];
@@ -301,7 +301,7 @@ function typical(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Refuses a table if more than one row violates an identity. The share of these rows must exceed both the allowed share and the published share. */
+/** Refuses a place if several rows violate an identity. The share of these rows must exceed both the allowed share and the published share. */
 function broken(figure: string, identity: string, most: number): Limit {
   const share = (place: Figures): number | null => {
     const { known, broken: count } = identityOf(place, identity);

@@ -107,7 +107,7 @@ interface Parcels {
   readonly all: Place;
   /** Parcels of the comuni with changed rows. Null if all tables were built whole. */
   readonly reached: PlacesReached | null;
-  /** Returns the number of a table's rows in the largest province, in one slice. */
+  /** Returns the largest number of rows that a province has in one slice of a table. */
   readonly rowsOfProvince: (session: Session, watched: TableGate, table: Measured) => Promise<number>;
 }
 

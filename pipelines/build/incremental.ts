@@ -46,7 +46,7 @@ interface Result extends Content {
   readonly base: string;
 }
 
-/** Tables with the fids and comuni of the parcels in the comuni with changed rows. */
+/** Tables with the fids and comuni of the parcels in the comuni with changed rows, before and after the change. */
 export interface PlacesReached {
   readonly before: Place;
   readonly after: Place;
@@ -80,7 +80,7 @@ export class IncrementalBuild {
   #changed: number | null = null;
   #isIndexed = false;
   #places: PlacesReached | null = null;
-  /** True if the outline of all parcels together differs; null until the comparison is made. */
+  /** True if the combined outline of all parcels differs; null until the comparison is made. */
   #differs: boolean | null = null;
   /**
    * Sets of parcels whose rows must be built again because other rows changed. The value is the connection to the changed rows: a distance, layers, a column or
@@ -251,7 +251,7 @@ export class IncrementalBuild {
     return this.#patch(session, product, newRows(table), await makePatch(session, this.schema, newRows(table), this.#was(relation), fids));
   }
 
-  /** Keeps the published table if its input tables have the same rows. Changed parcels do not matter if the outline of all parcels is unchanged. */
+  /** Keeps the published table if its input tables have the same rows. Changed parcels do not matter if the combined outline of all parcels is unchanged. */
   async #takeUnchanged(session: Session, { relation, file }: Product): Promise<Result | null> {
     for (const { relation: read } of this.#products.filter(({ relation: each, stale }) => stale !== null && file.reads.includes(each))) {
       if (read === PARCELS ? await this.#outlineDiffers(session) : this.results.get(read)?.patch !== null) return null;
@@ -259,7 +259,7 @@ export class IncrementalBuild {
     return this.#reused(relation);
   }
 
-  /** Returns whether the changed parcels alter the outline of all parcels together, on which some tables depend. */
+  /** Returns whether the changed parcels alter the combined outline of all parcels, on which some tables depend. */
   async #outlineDiffers(session: Session): Promise<boolean> {
     if ((await this.#countChanged(session)) === 0) return false;
     if (this.#differs !== null) return this.#differs;
@@ -276,7 +276,7 @@ export class IncrementalBuild {
       .every(({ relation }) => this.results.has(relation));
   }
 
-  /** Keeps the published table. The SQL of other tables reads it through a view in the workspace. */
+  /** Keeps the published table. The SQL of other tables reads the published table through a view in the workspace. */
   #reused(relation: Relation): Result {
     const { rows, digest, partition, currentTable } = this.#oldTable(relation);
     const result = { patch: null, base: partition, rows, digest };
@@ -343,7 +343,10 @@ export class IncrementalBuild {
     return (this.#changed = await findChanged(session, this.schema, this.#was(PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }
 
-  /** Finds the parcels whose rows must be built again. @returns the prefix of two tables of these parcels, whose names end in `_fid` and `_parcel` */
+  /**
+   * Finds the parcels whose rows must be built again. @returns the common prefix of the names of two tables with these parcels; the names end in `_fid` and
+   * `_parcel`
+   */
   async #reachOf(session: Session, product: Product): Promise<Reach> {
     const { relation, file: { incremental: how, file, reads } } = product;
     if (how === null || how.by === 'members' || how.by === 'content') throw new Error(`${file} has no -- incremental: line that names the parcels on which a row depends`);
@@ -375,8 +378,8 @@ export class IncrementalBuild {
 
   /**
    * Returns the set of an input table that shares the same column, if the set has all parcels whose inputs changed. The values of the column come from this
-   * input, so the set also has all parcels that share a value. Returns null if there is no such set. @param others tables with the fids of the parcels whose
-   * inputs changed, except changed parcels
+   * input, so the set also has all parcels that share a value. Returns null if there is no such set.
+   * @param others tables with the fids of the parcels whose inputs changed, except changed parcels
    */
   async #knownSharing(session: Session, reads: readonly Relation[], column: string, others: readonly Place[]): Promise<Reach | null> {
     const shares = ({ relation, file: { incremental: how } }: Product): boolean => reads.includes(relation) && how?.by === 'sharing' && how.column === column;

@@ -217,7 +217,8 @@ async function prepare(session: Session, schema: string, region: number, stale: 
 }
 
 /**
- * Returns the statement that creates a view of a layer's current rows for a region or Italy, as in `viewOfLayer`. @throws MappaleError `LAYER_UNKNOWN` (exit 1)
+ * Returns the statement that creates a view of a layer's current rows for a region or Italy, as in `viewOfLayer`.
+ * @throws MappaleError `LAYER_UNKNOWN` (exit 1)
  */
 export async function viewOfCurrentRows(
   session: Session, schema: string, layer: Relation,

@@ -238,7 +238,7 @@ interface Holder extends Record<string, unknown> {
   readonly pid: number;
   readonly program: string;
   readonly user: string;
-  /** Address of the client. Null if the client is on this machine, or if the current role may not see the address. */
+  /** Address of the client; null if the client is on this machine, or if the current role may not see the address. */
   readonly address: string | null;
   /** Start of the session in UTC; null if the current role may not see the start. */
   readonly since: string | null;
@@ -246,7 +246,7 @@ interface Holder extends Record<string, unknown> {
   readonly ending: string;
 }
 
-/** Returns an error that describes the sessions reading the tables of a swap, with the statement that ends the longest reader. */
+/** Returns an error that describes the sessions reading the tables of a swap. The fix ends the session that has been reading longest. */
 async function blockedBy(session: Session, expected: string, cause: unknown): Promise<MappaleError> {
   const holders = await session.query<Holder>(statement('holders'));
   const found = holders.map(({ pid, program, user, address, since }) => (
@@ -376,7 +376,9 @@ async function idsOf(session: Session, region: number): Promise<Record<'current'
   return { current: idOf('current'), previous: idOf('previous') };
 }
 
-/** Replaces the current tables of a region with the tables of another publication. Patched tables stay attached. @returns the tables whose content changes */
+/**
+ * Replaces the current tables of a region with the tables of a different publication. Patched tables stay attached. @returns the tables whose content changes
+ */
 async function exchange(
   session: Session, region: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
 ): Promise<Relation[]> {

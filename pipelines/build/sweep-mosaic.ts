@@ -1,12 +1,12 @@
 /**
- * Reads the rasters of one publisher as one grid. A window may cross the edges of tiles. A cache of limited size bounds the memory, however large the files
- * are.
+ * Reads all rasters on one grid as one raster (a mosaic). A window may cross the edges of tiles. A cache of limited size bounds the memory, however large the
+ * files are.
  */
 import type { Raster } from '../formats/raster.ts';
 
 /** Largest number of bytes of decoded blocks that are kept. */
 const CACHE_BYTES = 128 * 1024 * 1024;
-/** Number of bytes to read together. A small block is read with the blocks to its south, which are needed next. A strip is often one row of cells. */
+/** Number of bytes to read at once. A small block is read with the blocks to its south, which are needed next. A block is often a single row of cells. */
 const AHEAD_BYTES = 512 * 1024;
 /** Largest number of open files. Four tiles meet at a corner. While a raster in a zip is open, its unpacked copy may use disk space. */
 const OPEN = 4;
@@ -37,7 +37,7 @@ type Block = Float32Array | Float64Array;
 /** A tile on the grid of its mosaic. */
 interface Placed {
   readonly tile: Tile;
-  /** Column of the tile's north-western cell in the mosaic. */
+  /** Column and row of the tile's north-western cell in the mosaic. */
   readonly column: number;
   readonly row: number;
   /** Number of blocks in one row of the tile. */
@@ -256,7 +256,7 @@ function isOnGridOf(first: Tile, tile: Tile): boolean {
 }
 
 /**
- * Groups tiles whose cells coincide into mosaics. Tiles on another grid form a separate mosaic, which is read later.
+ * Groups tiles whose cells coincide into mosaics. Tiles on a different grid form a separate mosaic, which is read later.
  * @param tiles sorted by model and name
  */
 export function mosaicsOf(tiles: readonly Tile[], blocks: Blocks): Mosaic[] {

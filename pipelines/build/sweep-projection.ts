@@ -24,7 +24,7 @@ const [A1, A2, A3, A4, A5] = [
 
 /**
  * @param epsg EPSG code: 4326, or 32601–32660 for a northern UTM zone on WGS 84
- * @throws RangeError for any other code, because no source uses another CRS for rasters
+ * @throws RangeError for any other code, because no source uses a different CRS for rasters
  */
 export function projectionInto(epsg: number): Project {
   if (epsg === 4326) {

@@ -20,7 +20,7 @@ import { inCells, Shape } from './sweep-shape.ts';
 
 /** Number of shapes in one fetch. The next shapes are fetched while the previous shapes are sampled. */
 const SHAPES = 4_000;
-/** Smallest height, in raster rows, of a band whose shapes are fetched together. */
+/** Minimum height, in raster rows, of the bands by which shapes are ordered. */
 const BAND = 256;
 
 interface ShapeRow {

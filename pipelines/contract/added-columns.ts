@@ -6,7 +6,7 @@ import { maskTaxCode } from '../mask-tax-code.ts';
 const SAMPLE_LENGTH = 40;
 /** Maximum length of a column name, in characters. */
 const NAME_LENGTH = 120;
-/** Maximum number of collected columns per member. A file with more unknown columns has another layout or is an attack. */
+/** Maximum number of collected columns per member. A file with more unknown columns has a different layout or is an attack. */
 const MOST_COLUMNS = 1000;
 
 export interface SampledColumn {

@@ -38,13 +38,13 @@ export interface Pages {
 export interface RemoteFile {
   /** Address without the file's path. `MAPPALE_<SOURCE>_URL` replaces this address. */
   readonly base: string;
-  /** Editions to request, newest first. If the publisher answers 404, the next edition is requested. */
+  /** Editions to request, newest first. If the publisher returns 404, the next edition is requested. */
   readonly editions: readonly [Edition, ...Edition[]];
-  /** If set, `base` is a web page, and the file is the target of the first link on the page that matches. The file is saved under the name in the link. */
+  /** If set, `base` is a web page, and the file is the target of the first matching link on the page. The file is saved under the name in the link. */
   readonly link?: RegExp;
   /** If set, the file is assembled from pages. Such a file has a single edition, with an empty path. */
   readonly pages?: Pages;
-  /** True if the file may not exist at the publisher, such as a tile that contains only sea. */
+  /** True if the publisher may not offer the file, such as a tile that contains only sea. */
   readonly optional?: boolean;
 }
 
@@ -77,11 +77,11 @@ interface Instructions {
   readonly tokenParameter?: string;
   /** Headers to send with each request, for publishers that refuse requests without certain headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Reason why the source is downloaded only if the user names the source, such as the size of its files or a better source. */
+  /** Reason why the source is downloaded only if the user names the source, such as very large files, or a better source for the same data. */
   readonly onlyNamed?: string;
 }
 
-/** Request headers of a browser. Two publishers answer 403 to other clients. */
+/** Request headers of a browser. Two publishers return 403 to other clients. */
 export const BROWSER: Readonly<Record<string, string>> = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', accept: '*/*', 'accept-language': 'it-IT,it;q=0.9,en;q=0.8',
 };
@@ -91,7 +91,7 @@ export function fixed(base: string, name: string, path: string = name): RemoteFi
   return { base, editions: [{ path, name }] };
 }
 
-/** Loads the downloads of a source. @throws Error if the source declares no downloads: a bug of the project */
+/** Loads the downloads of a source. @throws Error if the source declares no downloads, which is a bug */
 export async function loadDownload(id: string): Promise<Download> {
   const file = `sources/${id}/download.ts`;
   if (existsSync(moduleFile(join(ROOT, file)))) return loadModule(file);

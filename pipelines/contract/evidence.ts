@@ -25,7 +25,9 @@ export function evidenceOf(id: string): Evidence {
 }
 
 /**
- * Reads the evidence from the text of notes. @param notes text of `notes.md` @param at name of the file in messages
+ * Reads the evidence from the text of notes.
+ * @param notes text of `notes.md`
+ * @param at name of the file in messages
  * @throws input error `EVIDENCE_MALFORMED` unless the section has exactly three items, each `none` or a text with a date
  */
 export function readEvidence(notes: string, at: string): Evidence {

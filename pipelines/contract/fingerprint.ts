@@ -4,7 +4,7 @@
  */
 import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 
-/** Values of facts by name. Examples: `GEOS` has the value `3.11`, the `factName` of a file has its digest, `version of …` has `3`. */
+/** Values of facts by name. Examples: `GEOS` has the value `3.11`, the `factName` of a file has the file's digest, and `version of …` has the value `3`. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** Names of the facts about the database engine. Results of older program versions lack these facts. */

@@ -4,7 +4,7 @@
 export interface Moves {
   /** Allowed change of median and 95th percentile, as a share of the old value. Default 0.25. */
   readonly by?: number;
-  /** Absolute change below which a change is never suspicious. */
+  /** Absolute change; smaller changes are never suspicious. */
   readonly step?: number;
   readonly why: string;
 }

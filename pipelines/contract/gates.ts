@@ -23,6 +23,6 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
 /** Returns the gate of a table; null for a table without a gate. @throws Error for an undeclared table, which is a bug */
 export function gateOf(relation: Relation): TableGate | null {
   const gate = GATES[relation];
-  if (gate === undefined) throw new Error(`${relation} has no entry in sql/core/gates.ts and in no section`);
+  if (gate === undefined) throw new Error(`${relation} is declared neither in sql/core/gates.ts nor in a section`);
   return 'unwatched' in gate ? null : gate;
 }

@@ -17,7 +17,7 @@ export function publishedPolygon(what: string): LayerColumns {
 export function measuredArea(what: string, note = ''): LayerColumns {
   return {
     area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
-    geom: ['geometry(multipolygon, 4326) not null', `The ${what} after a repair if it was invalid, EPSG:4326${note}.`],
+    geom: ['geometry(multipolygon, 4326) not null', `The ${what}, repaired if invalid, EPSG:4326${note}.`],
   };
 }
 
@@ -25,7 +25,7 @@ export function measuredArea(what: string, note = ''): LayerColumns {
 export const FOOTPRINT: LayerColumns = {
   area_m2: ['float8 not null', 'Area of the footprint in square metres, EPSG:3035.'],
   drawing: ['uuid not null', 'Digest of the rings. Footprints with the same geometry have the same digest.'],
-  geom: ['geometry(multipolygon, 4326) not null', 'The footprint after a repair if it was invalid, EPSG:4326.'],
+  geom: ['geometry(multipolygon, 4326) not null', 'The footprint, repaired if invalid, EPSG:4326.'],
 };
 
 /**

@@ -48,7 +48,10 @@ function key(text: string): string {
   return text.normalize('NFD').toLowerCase().replace(/[^a-z]/g, '');
 }
 
-/** Other names of regions, by key: foreign names, and names in a second official language. Publishers print the latter after or instead of the Italian name. */
+/**
+ * Other names of regions, by key: foreign names, and names in a second official language. Publishers print the name in the second language after or instead of
+ * the Italian name.
+ */
 const ALIASES: Readonly<Record<string, number>> = {
   valledaostavalleedaoste: 2, valleaosta: 2, trentinoaltoadigesudtirol: 4, trentinoaltoadigepatrento: 4,
   trentinoaltoadigepabolzano: 4, trentino: 4, altoadige: 4, sudtirol: 4,
@@ -82,7 +85,7 @@ const REGION_OF_PLATE: ReadonlyMap<string, number> = new Map(PLATES.flatMap((pla
 /** Codes in `PLATES` that are no longer used. Forlì-Cesena, Pesaro e Urbino and Sud Sardegna replaced these provinces. */
 const FORMER_PLATES: ReadonlySet<string> = new Set(['FO', 'PS', 'CI', 'OG', 'OT', 'VS']);
 
-/** Returns the car plate codes of a region's provinces as of 2017 to 2025, when Italy had 107 provinces. */
+/** Returns the car plate codes that a region's provinces had from 2017 to 2025, when Italy had 107 provinces. */
 export function platesOfRegion(code: number): string[] {
   return (PLATES[code - 1] ?? '').split(' ').filter((plate) => !FORMER_PLATES.has(plate));
 }

@@ -37,7 +37,9 @@ export async function loadSources(): Promise<RegisteredSource[]> {
 }
 
 /**
- * Returns the requested sources in the requested order. @param ids null for all sources @throws MappaleError `SOURCE_UNKNOWN` (exit 2)
+ * Returns the requested sources in the requested order.
+ * @param ids null for all sources
+ * @throws MappaleError `SOURCE_UNKNOWN` (exit 2)
  */
 export function chooseSources<S extends { readonly id: string }>(sources: readonly S[], ids: readonly string[] | null): readonly S[] {
   const known = sources.map(({ id }) => id);
@@ -76,7 +78,7 @@ function withFacts(source: Omit<RegisteredSource, 'facts' | 'reader'>, compute: 
   };
 }
 
-/** Adds the engine facts to each source, because another PROJ version may compute other coordinates. */
+/** Adds the engine facts to each source, because a different PROJ version may compute different coordinates. */
 export function onEngine(sources: readonly RegisteredSource[], engine: Facts): RegisteredSource[] {
   return sources.map((source) => withFacts(source, () => ({ ...source.facts, ...engine })));
 }

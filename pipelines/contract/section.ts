@@ -14,7 +14,7 @@ export interface Section {
   /** Number that determines the order of the sections in the record. */
   readonly position: number;
   readonly title: string;
-  /** Schema of the block in answers: an object, a list, or null. */
+  /** Schema of the block in API responses: an object, a list, or null. */
   readonly block: z.ZodType;
   /** Kinds of parcel that have the section. For other kinds, the block is empty and the coverage is `not_applicable`. */
   readonly kinds: readonly ParcelKind[];

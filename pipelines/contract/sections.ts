@@ -27,8 +27,10 @@ export function parseInclude(text: string | undefined): string[] {
 }
 
 /**
- * Returns the named sections in the order of the record. @param text comma-separated names @param also text for messages about other accepted values @throws
- * MappaleError `SECTION_UNKNOWN` (exit 2)
+ * Returns the named sections in the order of the record.
+ * @param text comma-separated names
+ * @param also other accepted values, as the beginning of a list in messages, such as `all, or `
+ * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
  */
 export function chooseSections(text: string, also = ''): string[] {
   const names = text.split(',').map((name) => name.trim());

@@ -25,7 +25,7 @@ interface Attribution {
   readonly url: string;
   /** Attribution that users of the data must show. */
   readonly text: string;
-  /** True if every API answer must contain this attribution. Three sources require the attribution in every answer. */
+  /** True if every API response must contain this attribution. Three sources require this. */
   readonly mandatory?: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface Manifest {
    */
   readonly version: number;
   readonly title: string;
-  /** Title that the map shows in Italian. An Italian `title` is repeated. */
+  /** Title that the map shows in Italian. If `title` is Italian, both titles are equal. */
   readonly italianTitle: string;
   readonly attribution: Attribution;
   /** Description of how the reader finds the vintage of a file. */
@@ -112,7 +112,7 @@ export interface Recognition {
   /** Files in the same folder that belong to this file (`.dbf`, `.shx`, `.prj`, `.cpg`). */
   readonly sidecars?: readonly string[];
   /**
-   * Day or another value in the file that distinguishes issues of one vintage. Examples are the date in a title line, the date of a zip's newest entry and the
+   * Day or other value in the file that distinguishes issues of one vintage. Examples are the date in a title line, the date of a zip's newest entry and the
    * number of a re-issue. Values of one source and role sort as text. Omitted if the file has no such value.
    */
   readonly dated?: string;
@@ -124,7 +124,7 @@ export interface Recognition {
    */
   readonly complete: boolean;
   /**
-   * Reason why a file of this source is ignored, such as another component or a companion table. The file belongs to no release and is never read. Reports
+   * Reason why a file of this source is ignored, such as a different component or a companion table. The file belongs to no release and is never read. Reports
    * print the reason with the file's name.
    */
   readonly ignored?: string;
@@ -248,7 +248,7 @@ export interface PlaceColumns {
   readonly series?: readonly string[];
   /** Column with the code of the comune or other unit. Null counts as an empty code. */
   readonly place: string;
-  /** Column with the region of the place that the publisher states. */
+  /** Column with the region that the publisher states for the place. */
   readonly region?: string;
   /** Column with the region to use if the place is not in ISTAT's list of comuni. */
   readonly likelyRegion?: string;
@@ -278,7 +278,7 @@ interface LayerChecks {
 /** Layer tables, by name without schema. */
 export type Layers = Readonly<Record<string, Layer>>;
 
-/** Layer with one or more rows per member and group, and the columns that identify a group. The columns have no nulls. */
+/** Layer with one or more rows per member and group, and the columns that identify a group. The columns contain no nulls. */
 export interface Groups {
   readonly layer: string;
   readonly columns: readonly string[];
@@ -301,7 +301,7 @@ export interface Source {
   readonly layers: Layers;
   /**
    * Place columns of some layers. In these layers, a newer file replaces an older file only for the places that the newer file contains. The places of a file
-   * are the values of these columns, or the result of the source's `places.sql`. In all other layers, a newer file replaces a whole file.
+   * are the values of these columns, or the result of the source's `places.sql`. In all other layers, a newer file replaces an older file completely.
    */
   readonly places?: Readonly<Record<string, PlaceColumns>>;
   /** Columns that identify a row of a layer within a file, by layer. */

@@ -10,13 +10,15 @@ import { effectiveSql, normalSql } from './sql-text.ts';
 export type Relation = `${string}.${string}`;
 
 /**
- * Rule of a `-- incremental:` line: the rows that a refresh may copy from the published table. Without such a line, no rows are copied. `members`: each
- * row depends on one row of these layers, so rows of reused members are unchanged. `parcels`: each row depends on its parcel only, and on the vintages of the
- * layers in `vintagesOf`. `near`, `sharing`, `meeting`: each row also depends on parcels within a distance in metres, with the same value in a column, or under
- * the same feature of these layers.
- * `content`: the whole table is built if an input changed. If the result equals the published table, the published table stays, and rows of other tables that
- * depend on this table may be copied. With `content`, `parcels` states whether the rows depend on all parcels, or only on the outline of all parcels
- * (`sql/steps/outline_differs.sql`).
+ * Rule of a `-- incremental:` line: the rows that a refresh may copy from the published table. Without such a line, no rows are copied.
+ * - `members`: each row depends on one row of these layers, so rows of reused members are unchanged.
+ * - `parcels`: each row depends only on its parcel, and on the vintages of the layers in `vintagesOf`.
+ * - `near`: each row also depends on parcels within a distance in metres.
+ * - `sharing`: each row also depends on parcels with the same value in a column.
+ * - `meeting`: each row also depends on parcels under the same feature of these layers.
+ * - `content`: the whole table is built if an input changed. If the result equals the published table, the published table stays, and rows of other tables
+ *   that depend on this table may be copied. `parcels` states whether the rows depend on all parcels, or only on the outline of all parcels
+ *   (`sql/steps/outline_differs.sql`).
  */
 type Incremental =
   | { readonly by: 'members'; readonly layers: readonly Relation[] }
@@ -186,8 +188,8 @@ export function incrementalOf(value: string | null, file: string): Incremental |
 }
 
 /**
- * Reads the SQL files of a folder, sorted by name. Returns an empty array if the folder is missing. @param named pattern that file names must match; by default
- * all `.sql` files
+ * Reads the SQL files of a folder, sorted by name. Returns an empty array if the folder is missing.
+ * @param named pattern that file names must match; by default all `.sql` files
  */
 export function readSqlFolder(folder: string, named = /\.sql$/): SqlFile[] {
   const path = join(ROOT, folder);
@@ -220,8 +222,8 @@ export function tableFiles(): SqlFile[] {
 }
 
 /**
- * Reads the SQL files that build the tables of a region. If two files build one table, the file for this region has priority. @param region code of the region,
- * or 0 for Italy
+ * Reads the SQL files that build the tables of a region. If two files build one table, the file for this region has priority.
+ * @param region code of the region, or 0 for Italy
  */
 export function tableFilesOf(region: number): SqlFile[] {
   const files = tableFiles().filter((file) => (file.scope === 'italy') === (region === 0));
@@ -256,7 +258,7 @@ function digestOf(text: string, form: (text: string) => string): string {
   return digest;
 }
 
-/** Files of `sql/functions`. Read only once, because every file that builds a table is searched for calls of these functions. */
+/** Files of `sql/functions`. This process reads them only once, because every file that builds a table is searched for calls of these functions. */
 let read: readonly SqlFile[] | undefined;
 
 /** Functions that each file calls. Every region uses the same files. */

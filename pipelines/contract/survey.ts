@@ -10,7 +10,7 @@ import { sha256 } from './sql-files.ts';
 export interface Stamp {
   /** Size in bytes. */
   readonly size: number;
-  /** Time of the last change of the content (mtime), in milliseconds since 1970. A copied file may have the time of the original. */
+  /** Time of the last change of the content (mtime), in milliseconds since 1970. A copied file may keep the time of the original. */
   readonly modifiedMs: number;
   /** Time of the last change of content or metadata (ctime), in microseconds since 1970. Programs cannot set this time. */
   readonly changedUs: number;

@@ -8,17 +8,17 @@ import type { Columns } from '../formats/copy.ts';
 interface Swept {
   /**
    * View in the workspace that lists the rasters, with the columns of a raster layer and `model`. If rasters overlap, the smaller `model` has priority, then
-   * the smaller name. All cells of a shape come from one raster: the first raster that has all cells of the shape, otherwise the first raster that has any
-   * cell.
+   * the smaller name. All cells of a shape come from rasters on one grid: the first grid that has all cells of the shape, otherwise the first grid that has any
+   * of the cells.
    */
   readonly tiles: string;
   /** View in the workspace that lists the shapes, with `id int4`, `point geometry` and, for areas, `geom geometry`, in EPSG:4326. */
   readonly over: string;
   /**
    * Table that the sweep creates, with `turn`, `id`, `model` and the columns of the sweep. `cells` is the number of cells with a value, and `missing` is the
-   * number of cells without a value. `unread` is true if a needed raster is missing, so that the values are unknown. Rasters on one grid are read together,
-   * grid by grid. If no raster has all cells of a shape, the table has a row for each raster with some of the cells. For an explanation, the sweep also creates
-   * the table `<into>_run`, with the runs of cells in each raster row.
+   * number of cells without a value. `unread` is true if a needed raster is missing, so that the values are unknown. All rasters on one grid are read in one
+   * pass, grid by grid. If no grid has all cells of a shape, the table has a row for each grid with some of the cells. For an explanation, the sweep also
+   * creates the table `<into>_run`, with the runs of cells in each raster row.
    */
   readonly into: string;
 }

@@ -12,16 +12,17 @@ export async function isOnNodes(session: Pick<Session, 'query'>, { schema, table
 }
 
 /**
- * Returns the name of the schema for copies of published tables from other nodes. @param schema workspace of a region, or another schema of the same build
+ * Returns the name of the schema for copies of published tables from other nodes.
+ * @param schema workspace of a region, or another schema of the same build
  */
 export function atHandSchema(schema: string): string {
   return `${/^build_[0-9]+/.exec(schema)?.[0] ?? schema}_at_hand`;
 }
 
 /**
- * Returns a published table that a workspace can read: the table itself, or a copy if the table is on other nodes. @param workspace schema of the workspace.
- * For an explanation, copies only the rows of the parcels in the table `parcel` @param rows `none` copies only the columns of a partitioned table, without
- * rows
+ * Returns a published table that a workspace can read: the table itself, or a copy if the table is on other nodes.
+ * @param workspace schema of the workspace. For an explanation, copies only the rows of the parcels in the table `parcel`
+ * @param rows `none` copies only the columns of a partitioned table, without rows
  */
 export async function atHand(session: Session, workspace: string, from: Place, rows: 'all' | 'none' = 'all'): Promise<Place> {
   if (!(await isOnNodes(session, from))) return from;

@@ -8,7 +8,7 @@ import { one, type Session } from './types.ts';
 
 const changedRows = statementsOf('changed_rows');
 
-/** Copies the layer rows of members that another release already contains. */
+/** Copies the layer rows of members that an earlier release already contains. */
 export async function copyMembers(
   session: Session,
   schema: string,
@@ -48,8 +48,9 @@ export async function findSameDocuments(
 }
 
 /**
- * Fills `same_parcel` with the rows of these members that give the published parcel again. Rows are compared in all columns that a layer and the parcels have
- * in common. @returns the number of parcels in `same_document` and `same_parcel`
+ * Fills `same_parcel` with the rows of these members that equal a published parcel. Rows are compared in all columns that a layer and the parcels have
+ * in common.
+ * @returns the number of parcels in `same_document` and `same_parcel`
  */
 export async function findSameParcels(session: Session, schema: string, was: Place, fresh: readonly FreshMembers[]): Promise<number> {
   const parcelColumns = new Set(await contentColumns(session, was));
@@ -72,7 +73,7 @@ function membersWithRows(layer: Place): Part {
   return { sql: changedRows('members_with_rows', { build: layer.schema, layer }) };
 }
 
-/** Returns whether current rows from different files have the same cadastral reference. */
+/** Returns whether two current rows from different files have the same cadastral reference. */
 export async function repeatsInFiles(session: Session, layer: Place): Promise<boolean> {
   return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { layer, members: membersWithRows(layer) }))).repeats;
 }
@@ -117,7 +118,7 @@ interface Reached {
   readonly which: 'near' | 'meeting';
   /** Name of the statement that creates a table of the fids around given parcels. */
   readonly statement: string;
-  /** Returns further names of the statement. @param shape table of the shapes of the given parcels */
+  /** Returns further names that the statement needs. @param shape table of the shapes of the given parcels */
   readonly names: (shape: Place) => Names;
 }
 
@@ -148,7 +149,10 @@ export async function findChanged(session: Session, schema: string, was: Place, 
   return countRows(session, schema, 'changed_fid');
 }
 
-/** Metres per degree of longitude. The value is lower than anywhere in Italy, so that a box in degrees always contains the circle of the distance in metres. */
+/**
+ * Metres per degree of longitude. The value is lower than anywhere in Italy, so that a box in degrees always contains the circle whose radius is the distance
+ * in metres.
+ */
 const M_OF_LONGITUDE = 74_000;
 
 const M_OF_LATITUDE = 110_000;
@@ -167,8 +171,8 @@ export async function findFids(session: Session, schema: string, reach: Reach, o
 }
 
 /**
- * Creates the tables `…_fid` and `…_parcel` of a set. The set has the changed parcels, and other given parcels. @param others tables with the fids of the
- * other parcels
+ * Creates the tables `…_fid` and `…_parcel` of a set. The set has the changed parcels, and other given parcels.
+ * @param others tables with the fids of the other parcels
  */
 export async function findWith(session: Session, schema: string, reach: Reach, parcels: Place, others: readonly Place[]): Promise<void> {
   await findFids(session, schema, reach, others);
@@ -282,7 +286,7 @@ export async function makePatch(session: Session, schema: string, table: string,
 }
 
 /**
- * Finds the parcels to replace: changed parcels, and unchanged parcels that are now in another document.
+ * Finds the parcels to replace: changed parcels, and unchanged parcels that are now in a different document.
  * @param table table of the new parcels, in `schema`
  * @returns null if no parcel must be replaced
  */
@@ -297,7 +301,7 @@ interface Finding {
   readonly columns: readonly string[];
 }
 
-/** Creates the tables of a patch. */
+/** Creates the tables of a patch: fids, published rows and new rows. Returns null if no row differs. */
 async function patchOf(session: Session, schema: string, table: string, was: Place, { statement, names, columns }: Finding): Promise<Patch | null> {
   const patch = { fids: `${table}_patch`, gone: `${table}_gone`, came: `${table}_came` };
   await make(session, statement, { schema, table, was, columns, ...patch, ...names });
@@ -317,7 +321,7 @@ export async function indexParcels(session: Session, schema: string, view: Place
   await session.script(changedRows('read_instead', { view, schema, table, columns }), 'sql/statements/changed_rows.sql, read_instead');
 }
 
-/** Creates a view of a whole published table with the new rows of a patch. */
+/** Creates a view of a complete published table, in which the rows of a patch replace the published rows. */
 export async function providePatched(session: Session, to: Place, was: Place, { fids, came, columns }: Patch): Promise<void> {
   await session.script(changedRows('patched_view', { schema: to.schema, table: to.table, was, fids, came, columns }), 'sql/statements/changed_rows.sql, patched_view');
 }

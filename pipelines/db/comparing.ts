@@ -114,7 +114,8 @@ function hasTwoSums(digest: string): boolean {
 /**
  * Computes the row count and digest that a table has after a patch, without reading the whole table. Reads the whole table only if an earlier version computed
  * the digest before the patch.
- * @param was table before the patch @param before row count and digest before the patch
+ * @param was table before the patch
+ * @param before row count and digest before the patch
  */
 export async function patchedContent(session: Session, { gone, came, columns }: Replaced, was: Place, before: Content): Promise<Content> {
   const compared = columns.filter((name) => !PROVENANCE.includes(name));

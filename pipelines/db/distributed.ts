@@ -30,8 +30,8 @@ export function isDistributed(session: Session): Promise<boolean> {
 
 /**
  * Checks Citus and the workers, and creates the role of the API server on each worker. Call outside a transaction. In a transaction, creating the role would
- * block other sessions that check for the role. Commands to all workers use other connections, which are not part of a transaction. @param action `look` only
- * checks
+ * block other sessions that check for the role. Commands to all workers use other connections, which are not part of a transaction.
+ * @param action `look` only checks
  * @throws MappaleError `CITUS_MISSING`, `CITUS_NO_WORKERS`, `WORKER_WITHOUT_ROLE` (exit 2)
  */
 export async function prepareNodes(session: Session, label: string, action: 'look' | 'prepare'): Promise<void> {
@@ -152,8 +152,8 @@ export class OnNodes {
   }
 
   /**
-   * Adds the partition's constraints to a distributed table, so that attaching needs no scan. The rows must already be checked in the workspace. @returns the
-   * distributed table
+   * Adds the partition's constraints to a distributed table, so that attaching needs no scan. The rows must already be checked in the workspace.
+   * @returns the distributed table
    */
   async proven(session: Session, relation: Relation, region: number): Promise<Place> {
     const table = await this.place(relation);

@@ -11,7 +11,7 @@ interface ServerError extends Error {
 
 /** Meaning of an error code, with the fix. */
 interface Meaning {
-  /** Meaning in English for the documentation. The server's message may be in another language. */
+  /** Meaning in English for the documentation. The server's message may be in a different language. */
   readonly means: string;
   readonly hint: string;
   /** Command that fixes the error on a local server with default names. */

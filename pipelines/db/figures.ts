@@ -58,9 +58,9 @@ export interface Measured {
 interface MeasureOptions {
   /** Comuni to measure, or null for all. The statistics of a province cover only the measured comuni. */
   readonly only?: readonly string[] | null;
-  /** Places to measure. The quantiles of a province cost more than those of its comuni together. */
+  /** Places to measure. The quantiles of a province cost more than the quantiles of all its comuni. */
   readonly places?: 'comuni_only' | 'comuni_and_provinces';
-  /** Number of rows of the largest province in one slice, to measure the windows of provinces; null for no windows. */
+  /** Largest number of rows of a province in one slice, to measure the windows of provinces; null for no windows. */
   readonly rowsOfProvince?: number | null;
 }
 
@@ -70,7 +70,9 @@ export async function expectPagesInMemory(session: Session): Promise<void> {
 }
 
 /**
- * Creates a table with the comuni of some parcels, before and after a change. @param fids tables with the fids of these parcels @returns the comuni
+ * Creates a table with the comuni of some parcels, before and after a change.
+ * @param fids tables with the fids of these parcels
+ * @returns the comuni
  */
 export async function writeComuni(
   session: Session, comuni: Place, { fids, before, after }: { readonly fids: readonly Place[]; readonly before: Place; readonly after: Place },
@@ -83,7 +85,8 @@ export async function writeComuni(
 
 /**
  * Returns the comuni in which the rows of a table changed: the comuni of the parcels with changed rows, and the comuni of parcels that moved to another comune.
- * @param comuni table that `writeComuni` created @param fids table with the fids of the changed rows
+ * @param comuni table that `writeComuni` created
+ * @param fids table with the fids of the changed rows
  */
 export async function comuniOfFids(session: Session, comuni: Place, fids: Place): Promise<string[]> {
   return namesOf(await session.query<{ comune: string }>(figures('comuni_of_fids', { comuni, fids })));
@@ -95,7 +98,8 @@ function namesOf(rows: readonly { readonly comune: string }[]): string[] {
 
 /**
  * Creates a table with the comune of each parcel, which is a twelfth of the size of the parcel table. All measured tables of a region are joined with this
- * small table. @param only comuni whose parcels are listed, or null for all
+ * small table.
+ * @param only comuni whose parcels are listed, or null for all
  */
 export async function writePlaces(session: Session, places: Place, parcels: Place, only: readonly string[] | null = null): Promise<void> {
   await session.query(figures('drop_places', { places }));
@@ -103,7 +107,7 @@ export async function writePlaces(session: Session, places: Place, parcels: Plac
   await session.query(figures('analyze_places', { places }));
 }
 
-/** Returns the number of rows of the largest province, in one slice. */
+/** Returns the largest number of rows that a province has in one slice. */
 export async function rowsOfLargestProvince(session: Session, gate: TableGate, measured: Measured): Promise<number> {
   return (await one<{ rows: number }>(session, figures('largest_place', { columns: { sql: placed(gate).join(', ') }, from: rowsOf(gate, measured) }))).rows;
 }
@@ -289,8 +293,8 @@ export interface Changes {
 }
 
 /**
- * Compares the values of one field in two versions of a table. Returns one row per slice and comune, and one row per slice and province. @param only comuni to
- * compare, or null for all; the result of a province then covers only these comuni
+ * Compares the values of one field in two versions of a table. Returns one row per slice and comune, and one row per slice and province.
+ * @param only comuni to compare, or null for all; the result of a province then covers only these comuni
  */
 export async function compareValues(
   session: Session, gate: TableGate, name: string, { before, after }: { readonly before: Measured; readonly after: Measured },

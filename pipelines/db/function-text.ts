@@ -1,4 +1,4 @@
-/** Reads the definitions of functions in SQL files, and returns them in the form in which the catalogue of PostgreSQL describes functions. */
+/** Reads the definitions of functions in SQL files, and returns the definitions in the form of PostgreSQL's catalogue. */
 import { sha256, type SqlFile } from '../contract/sql-files.ts';
 
 /** A function as `sql/statements/objects.sql` lists it. */
@@ -36,7 +36,7 @@ function argumentsOf(text: string): Argument[] {
   });
 }
 
-/** Returns the functions that a file defines. @throws Error for a definition in another form: a bug of the project */
+/** Returns the functions that a file defines. @throws Error for a definition in a different form, which is a bug */
 export function definedFunctions({ file, text }: SqlFile): DefinedFunction[] {
   return text.split(/^create (?:or replace )?function /m).slice(1).map((definition) => {
     const [opened, closed, begun] = [definition.indexOf('('), definition.indexOf(')'), definition.indexOf(' as $$')];

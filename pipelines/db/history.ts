@@ -123,7 +123,7 @@ function unreplacedIn(table: RecordTable, digest: string): Part {
  * of a row.
  */
 export function touchingFunctions(unordered: readonly Pick<RecordTable, 'relation' | 'split'>[]): SqlFile {
-  // Databases sort names by different rules.
+  // Sorted here, because databases sort names by different rules.
   const tables = [...unordered].sort((a, b) => (a.relation < b.relation ? -1 : 1));
   const followed = new Set(SECTIONS.flatMap(({ follows = [] }) => follows));
   const others = tables.filter(({ relation, split }) => split !== OF_PARCELS && !followed.has(relation));
@@ -138,7 +138,7 @@ export function touchingFunctions(unordered: readonly Pick<RecordTable, 'relatio
   return parseSqlFile(HISTORY_FILE, `-- reads: none\n-- writes: past.touches_all, past.touched\n\n${text};\n`);
 }
 
-/** Returns the SQL expression for the swap that applies to a row's region. @throws Error for a table with another partition key, which is a bug */
+/** Returns the SQL expression for the swap that applies to a row's region. @throws Error for a table with a different partition key, which is a bug */
 function swapOf({ relation, split }: RecordTable): Part {
   switch (split) {
     case null: return { sql: statement('swap_of_italy', { relation }) };
@@ -160,7 +160,7 @@ function sameKey(table: Pick<RecordTable, 'key'>, alias: string, digest = `${ali
   return { sql: keyOf(table).map((name) => `h.${ident(name)} = ${name === DIGEST ? digest : `${alias}.${ident(name)}`}`).join(' and ') };
 }
 
-/** A table at one side of a swap, with its row count and digest from the ledger. */
+/** A table before or after a swap, with its row count and digest from the ledger. */
 export interface TableState {
   readonly place: Place;
   readonly rows: number;
@@ -176,7 +176,8 @@ export interface Exchange {
 
 /**
  * Records a swap and stores the rows that the swap replaces. Call inside the swap's transaction, before any lock that blocks readers, because storing the rows
- * of a large region takes long. @param publication new publication, or null for a withdrawal
+ * of a large region takes long.
+ * @param publication new publication, or null for a withdrawal
  * @returns the number of the swap
  */
 export async function noteSwap(session: Session, region: number, publication: number | null, exchanges: readonly Exchange[]): Promise<number> {

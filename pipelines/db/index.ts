@@ -18,7 +18,8 @@ export async function onDatabase<T>(url: string, access: Access, work: (database
 }
 
 /**
- * Opens a database. @param access `read`: transactions are read-only by default, and a missing database is not created
+ * Opens a database.
+ * @param access `read`: transactions are read-only by default, and a missing database is not created
  * @param url `postgres://…`, `pglite:<folder>` or `pglite:memory`
  * @throws MappaleError `DATABASE_URL_UNKNOWN`, `DATABASE_URL_UNREADABLE` (exit 2), `SQL_*`, `DATABASE_OUT_OF_DATE` (exit 6), `DATABASE_IN_USE` (exit 7)
  */

@@ -1,6 +1,6 @@
 /**
- * Returns the database objects of the layers: tables, columns and indexes. The objects follow from `layers` of each source, so that no list changes with a
- * source.
+ * Returns the database objects of the layers: tables, columns and indexes. The objects follow from `layers` of each source, so no separate list must be updated
+ * when a source changes.
  */
 import { layerColumns, layerIndexes } from '../contract/source-tables.ts';
 import type { Layers } from '../contract/source.ts';

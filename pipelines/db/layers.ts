@@ -10,8 +10,8 @@ import type { Database, Session } from './types.ts';
 const workspace = statementsOf('workspace');
 
 /**
- * Runs work inside a workspace: with the workspace first in the search path, and with memory settings for bulk work. @throws MappaleError `SESSIONS_NOT_KEPT`
- * (exit 6) behind a pooler in transaction mode
+ * Runs work inside a workspace: with the workspace first in the search path, and with memory settings for bulk work.
+ * @throws MappaleError `SESSIONS_NOT_KEPT` (exit 6) behind a pooler in transaction mode
  */
 export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
   if (database.pooling === 'transaction') throw sessionsNotKept(database.label, 'transaction');
@@ -37,7 +37,7 @@ export async function provideAll(session: Session, views: readonly string[]): Pr
   if (views.length > 0) await session.script(views.join(';\n'), 'sql/statements/workspace.sql, view');
 }
 
-/** Views of a workspace that are created before SQL first reads them, because a refresh of few rows reads few of the about hundred inputs. */
+/** Views of a workspace that are created before SQL first reads them, because a refresh of few rows reads few of the roughly one hundred inputs. */
 export class WaitingViews {
   readonly #waiting = new Map<Relation, (session: Session) => Promise<string>>();
 
@@ -167,7 +167,8 @@ export async function repeatingMembers(
 }
 
 /**
- * Returns the statement that creates a view of a published table in a workspace. @param partition partition that the view reads; null for a view without rows
+ * Returns the statement that creates a view of a published table in a workspace.
+ * @param partition partition that the view reads; null for a view without rows
  * @param nodes `one`: all published tables are on this node; `any`: a table may be on other nodes, and is then copied
  */
 export async function viewOfPublished(session: Session, schema: string, relation: Relation, partition: string | null, nodes: 'one' | 'any'): Promise<string> {

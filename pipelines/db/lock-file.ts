@@ -10,8 +10,8 @@ import { isAlive } from '../program.ts';
 
 /**
  * Takes a lock. The lock file contains the process number and the name of a socket in the same folder. The socket accepts connections while the process runs,
- * also from other containers on this machine, where process numbers are not unique. A lock is taken over if its process has ended, or if the lock is older than
- * the last boot. The lock file is created as a hard link to a complete file, so that no process reads an empty file.
+ * including connections from other containers on this machine, where process numbers are not unique. A lock is taken over if its process has ended, or if the
+ * lock is older than the last boot. The lock file is created as a hard link to a complete file, so that no process reads an empty file.
  * @param inUse returns the error to throw if another process holds the lock
  * @throws MappaleError that `inUse` returns
  */

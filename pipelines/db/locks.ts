@@ -13,7 +13,7 @@ export class Locks {
     this.#session = session;
   }
 
-  /** Takes a lock. @returns false if another connection holds the lock */
+  /** Takes a lock without waiting. @returns false if another connection holds the lock */
   async take(name: string, how: 'alone' | 'shared'): Promise<boolean> {
     return (await one<{ taken: boolean }>(this.#session, statement(how === 'shared' ? 'try_share' : 'try_lock'), [`mappale ${name}`])).taken;
   }
@@ -31,7 +31,7 @@ export class Locks {
     await this.#session.query(statement('unlock_all')).catch(() => undefined);
   }
 
-  /** Checks that the connection still exists. @throws MappaleError if the connection was lost, because the server then releases all its locks */
+  /** Checks that the connection still exists. @throws MappaleError if the connection was lost, because the server then releases all locks of the connection */
   verify(): Promise<unknown> {
     return (this.#asked ??= this.#session.query(statement('is_alive')).finally(() => (this.#asked = undefined)));
   }

@@ -67,14 +67,14 @@ export function expectedObjects(parts: readonly Part[]): Expected | null {
   return { ...read, objects: withSections(read.objects, parts.flatMap(({ source }) => (source === null ? [] : layerObjects(source.layers)))) };
 }
 
-/** Lists the objects of a database. */
+/** Returns the objects of the database, as `sql/statements/objects.sql` lists them. */
 export function foundObjects(session: Pick<Session, 'query'>): Promise<Found[]> {
   return session.query<Found>(statement('objects'));
 }
 
 /**
  * Compares the objects of a database with the expected objects.
- * @returns missing and different objects; also empty if `expectedObjects` returns null
+ * @returns missing and different objects; empty if `expectedObjects` returns null
  */
 export async function damageOf(session: Session, parts: readonly Part[]): Promise<Damage[]> {
   const expected = expectedObjects(parts);

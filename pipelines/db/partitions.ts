@@ -53,7 +53,7 @@ export async function proveBound(session: Session, { schema, table }: Place, par
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
   const different = await session.query<{ name: string; wanted: string; found: string }>(catalog('differing_columns'), tables);
   if (different.length > 0) {
-    throw new Error(`the SQL file of ${parent} builds a table with other columns than expected: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
+    throw new Error(`the SQL file of ${parent} builds a table whose columns differ from the expected columns: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
   }
   await runEach(session, catalog('prove'), [...tables, split === 'whole' ? null : boundOf(split, key).check]);
 }
@@ -89,7 +89,8 @@ export function formerRows(partition: string): { readonly rows: Place; readonly 
 
 /**
  * Replaces the rows of some parcels in a published table. The replaced rows are stored in the schema `previous`. Takes no lock that blocks readers. Call inside
- * a transaction. @param content partition name of the current content, which names the stored rows
+ * a transaction.
+ * @param content partition name of the current content, which names the stored rows
  */
 export async function patchRows(session: Session, published: Place, content: string, { fids, came }: Readonly<Record<'fids' | 'came', Place>>): Promise<void> {
   const former = formerRows(content);

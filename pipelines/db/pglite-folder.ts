@@ -32,7 +32,7 @@ const MIB = 1024 * 1024;
 export async function inspectFolder(folder: string): Promise<'database' | 'nothing' | 'half-made'> {
   const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot contain an embedded database', {
     code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected an embedded database or an unused path, found ${found}`, hint: `${hint} The folder was not changed.`,
-    // If the default folder is the problem, the fix must name another folder.
+    // If the default folder is the problem, the fix must name a different folder.
     fix: resolve(folder) === resolve(USUAL_FOLDER) ? OTHER_FOLDER : `export DATABASE_URL=pglite:${USUAL_FOLDER}`,
   });
   const unfinished = existsSync(unfinishedMark(folder));
@@ -61,7 +61,7 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
     });
   }
   if (Number(version) !== EMBEDDED_MAJOR) {
-    throw new MappaleError('the folder contains a database of another version of PostgreSQL', {
+    throw new MappaleError('the folder contains a database of a different version of PostgreSQL', {
       code: 'PGLITE_OTHER_VERSION', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version === '' ? 'no number' : version}`,
       hint: 'If the folder belongs to a server, set DATABASE_URL to another folder. If an earlier version of this program created the folder, load the regions again into another folder. The folder was not changed.', fix: OTHER_FOLDER,
     });

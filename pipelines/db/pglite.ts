@@ -24,8 +24,8 @@ const READ_BUFFERS = 'shared_buffers=16MB';
 const NO_RECYCLED_LOG = 'wal_recycle=off';
 
 /**
- * Work after which V8 optimises a function of WebAssembly, in V8's unit, about the bytes of executed code. With V8's default (1.8 million in Node 20,
- * 13 million in Node 22 and 24), much of the CPU time of a short command compiles functions that are hardly used again.
+ * Work after which V8 optimises a function of WebAssembly, in V8's unit, which is roughly the number of executed bytes of code. With V8's default (1.8 million
+ * in Node 20, 13 million in Node 22 and 24), much of the CPU time of a short command compiles functions that are hardly used again.
  */
 const OPTIMISED_AFTER = 180_000_000;
 
@@ -73,7 +73,9 @@ class EmbeddedSession extends OneSession {
     return (await this.#whole(sql, null, () => this.#pglite.query(sql, [], { blob }))).affectedRows ?? 0;
   }
 
-  /** Runs a statement. @throws MappaleError `SQL_BROKEN_OFF` if the statement stopped early without an error */
+  /**
+   * Runs a statement, and checks that the statement did not stop early. @throws MappaleError `SQL_BROKEN_OFF` if the statement stopped early without an error
+   */
   async #whole<T>(sql: string, origin: string | null, statement: () => Promise<T>): Promise<T> {
     const before = this.#pglite.unwinding.uncaught();
     try {
@@ -180,8 +182,8 @@ interface Engine {
 
 /**
  * PGlite extension that counts uncaught C++ exceptions. If two lines are very close to each other, GEOS throws an exception, catches this exception and
- * computes again with a more robust method. In PGlite's build, the exception is not caught. The statement then stops without an error and returns only the rows
- * so far (seen with st_intersection, PGlite 0.5.8). With fixed precision (the grid size of st_intersection), GEOS throws no such exception.
+ * repeats the computation with a more robust method. In PGlite's build, the exception is not caught. The statement then stops without an error and returns only
+ * the rows so far (seen with st_intersection, PGlite 0.5.8). With fixed precision (the grid size of st_intersection), GEOS throws no such exception.
  */
 const unwinding = {
   name: 'unwinding',
@@ -295,7 +297,7 @@ const FIRST_GENERATED_OID = 10_000;
 
 /**
  * Removes the parsers of arrays of types that PostgreSQL does not define. PGlite creates such a parser for each table, and copies all parsers for each
- * statement. Arrays of these types are then returned as text, as by a server.
+ * statement. Arrays of these types are then returned as text, as from a server.
  */
 function keepBuiltInParsers(pglite: { parsers: Record<number | string, (value: string) => unknown> }): void {
   pglite.parsers = Object.fromEntries(Object.entries(pglite.parsers).filter(([oid]) => Number(oid) < FIRST_GENERATED_OID));

@@ -26,7 +26,7 @@ const PROTOCOL_VIOLATION = '08P01';
 
 /**
  * Returns whether a pooler is between this connection and the server. At the start of a connection, PostgreSQL sends the number of the server process, but a
- * pooler sends another number.
+ * pooler sends a different number.
  * @param backend number of the server process, as a query returned it
  */
 export function isPooled(client: pg.ClientBase, backend: number): boolean {
@@ -64,7 +64,8 @@ type PoolMode = 'session' | 'transaction' | 'statement' | 'too_small';
 
 /**
  * Finds the pool mode of a pooler. Some connections keep transactions open, and each connection queries the number of its server process. In the mode
- * `session`, each connection keeps its own server process. @throws MappaleError `SQL_*` if the server does not answer
+ * `session`, each connection keeps its own server process.
+ * @throws MappaleError `SQL_*` if the server does not answer
  */
 export async function poolModeOf({ connectionString, label }: ServerAddress): Promise<PoolMode> {
   const clients = Array.from({ length: 1 + HOLDING }, () => {

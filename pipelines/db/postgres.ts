@@ -67,7 +67,7 @@ class PostgresSession extends OneSession {
   }
 }
 
-/** Runs each statement in a read-only transaction with the program's settings, because a pooler may give each transaction another server process. */
+/** Runs each statement in a read-only transaction with the program's settings, because a pooler may give each transaction a different server process. */
 class PooledSession extends PostgresSession {
   readonly #begin: () => Promise<unknown>;
   #isOpen = false;
@@ -241,8 +241,8 @@ const SETTINGS = [
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
 /**
- * Opens a server's database. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` if no server answers, `SESSIONS_NOT_KEPT`, and the errors of
- * `serverFaults`
+ * Opens a server's database.
+ * @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` if no server answers, `SESSIONS_NOT_KEPT`, and the errors of `serverFaults`
  */
 export async function openPostgres(url: string, access: Access): Promise<Database> {
   const address = await resolveAddress(url);

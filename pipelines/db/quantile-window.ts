@@ -15,7 +15,10 @@ export interface Difference {
   readonly count: number;
 }
 
-/** Number of values on each side of a quantile that a new window contains. Half of a comune's 2,000 changed values cross a median by about 22 values. */
+/**
+ * Number of values on each side of a quantile that a new window contains. If half of a comune's 2,000 values change, the net number of values that cross the
+ * median is about 22.
+ */
 const REACH = 64;
 
 /** Largest number of different values in a window. Larger windows are cut on both sides. */
@@ -39,7 +42,7 @@ export function sharesAround(share: number, rows: number): number[] {
 
 /** Quantiles of the values of a place. */
 interface Found {
-  /** Number of all values. */
+  /** Number of values of the place. */
   readonly total: number;
   /** Ascending shares with their values, as `percentile_disc` returns them. */
   readonly values: readonly (readonly [share: number, value: number])[];

@@ -14,7 +14,7 @@ import { statementsOf } from './statements.ts';
 import { first, one, type Database, type Row } from './types.ts';
 
 interface ReaderOptions {
-  /** Number of connections for answers. A third as many connections are added for counting requests. */
+  /** Number of connections for answering requests. For counting requests, a third as many connections are added. */
   readonly connections: number;
   /** Time limit of a statement in milliseconds. The server cancels longer statements. */
   readonly statementTimeoutMs: number;
@@ -36,9 +36,10 @@ function countingOf(connections: number): number {
 }
 
 /**
- * Divides the connections of one process among several processes. All processes together, including connections for counting, use at most as many connections
- * as one process. @param connections number of connections for answers that one process would use @returns number of connections for answers of each process; 0
- * if there are too few connections
+ * Divides the connections of one process among several processes. In total, all processes use at most as many connections as one process, including connections
+ * for counting requests.
+ * @param connections number of connections for answering requests that one process would use
+ * @returns number of connections for answering requests in each process; 0 if there are too few connections
  */
 export function connectionsOfEach(connections: number, processes: number): number {
   const room = Math.floor((connections + countingOf(connections)) / processes);
@@ -63,15 +64,16 @@ export interface Reader {
   readonly parallel: number;
   /**
    * Calls a function: `select … from api.f($1, …)`, in a read-only transaction.
-   * @param bounds shorter time limit for this statement, without effect on PGlite, which cannot stop a statement @returns the only row
+   * @param bounds shorter time limit for this statement, without effect on PGlite, which cannot stop a statement
+   * @returns the only row
    * @throws MappaleError (kind `database`)
    */
   call<T extends Row>(statement: string, parameters: readonly unknown[], bounds?: Bounds): Promise<T>;
   /** Calls a function that counts requests or invalid keys. All other functions are read-only. */
   count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   /**
-   * Opens all connections for answers, and runs work once on each connection. Does nothing on PGlite. @throws MappaleError (kind `database`) if a connection
-   * cannot be opened, after the work on the other connections is done
+   * Opens all connections for answering requests, and runs work once on each connection. Does nothing on PGlite.
+   * @throws MappaleError (kind `database`) if a connection cannot be opened, after the work on the other connections is done
    */
   onEach(work: (connection: Reader) => Promise<void>): Promise<void>;
   /** Returns the state of the reader's connections; empty on PGlite. */
@@ -79,7 +81,7 @@ export interface Reader {
   close(): Promise<void>;
 }
 
-/** Opens a reader. @param database open database, which the reader uses on PGlite and does not close */
+/** Opens a reader for the API server, on either engine. @param database open database, which the reader uses on PGlite and does not close */
 export async function openReader(database: Database, url: string, options: ReaderOptions): Promise<Reader> {
   return database.engine === 'pglite' ? embeddedReader(database) : openPostgresReader(url, options);
 }
@@ -103,7 +105,7 @@ function embeddedReader(database: Database): Reader {
 }
 
 /**
- * Opens the connections of a server.
+ * Opens a reader with separate connections to a PostgreSQL server.
  * @throws MappaleError `SQL_*` if the server does not answer
  */
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
@@ -149,7 +151,7 @@ export async function openPostgresReader(url: string, { connections, statementTi
   return reader;
 }
 
-/** Settings of each connection that serves answers. */
+/** Settings of each connection for answering requests. */
 function servingSettings(login: { readonly citus: boolean; readonly restricted: boolean; readonly statementTimeoutMs: number }): string[] {
   return [
     // Forbids parallel workers. An answer takes one millisecond, but starting workers takes ten. The planner would start workers to find a point among a
@@ -190,7 +192,7 @@ function askPrepared(): Asking {
 }
 
 /**
- * Returns a function that runs each query in a transaction with its own settings, without prepared statements. A pooler may run each transaction in another
+ * Returns a function that runs each query in a transaction with its own settings, without prepared statements. A pooler may run each transaction in a different
  * server process.
  */
 function askInTransaction(settings: readonly string[]): Asking {

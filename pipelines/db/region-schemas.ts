@@ -54,7 +54,8 @@ export async function followRegion(session: Session, region: number, changed: Re
 
 /**
  * Creates the schema of a region, or replaces the views in the schema. Call inside a transaction.
- * @param title name of the region @param partitions partitions by table; for a table without an entry, the view reads the whole table
+ * @param title name of the region
+ * @param partitions partitions by table; for a table without an entry, the view reads the whole table
  * @param changed tables whose views are replaced; null for all tables. A new schema gets the views of all tables
  */
 export async function makeRegionSchema(

@@ -24,8 +24,9 @@ export async function providePublishedParcels(session: Session, schema: string, 
  * Retires parcels that disappear, and stores their geometry and today's date. Reactivates retired parcels that return. If exactly one current parcel has the
  * geometry of a retired parcel, the current parcel becomes the successor. Where parcels appear or disappear, retired parcels of all regions are considered.
  * Call inside a transaction.
- * @param swap swap that changes the register @param now parcels to publish: a whole table that is attached later, or rows that are already patched into the
- * published table @param leaving replaced parcels, or null if nothing is replaced
+ * @param swap swap that changes the register
+ * @param now parcels to publish: a whole table that is attached later, or rows that are already patched into the published table
+ * @param leaving replaced parcels, or null if nothing is replaced
  */
 export async function retireParcels(
   session: Session, { swap, region }: { readonly swap: number; readonly region: number }, now: Place, leaving: Place | null, rows: 'whole' | 'patched',

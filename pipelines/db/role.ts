@@ -1,4 +1,4 @@
-/** Checks the role of the API server and its rights on this database. */
+/** Checks the role of the API server, and the role's rights on this database. */
 import { statementsOf } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 

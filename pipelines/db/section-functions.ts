@@ -10,8 +10,8 @@ const sections = statementsOf('sections');
 export const SECTIONS_FILE = 'sql/api/sections.sql';
 
 /**
- * Returns the SQL of the generated functions. @throws Error if a section's `record.sql` lacks a function, or if the section's name is not a valid SQL name,
- * which is a bug
+ * Returns the SQL of the generated functions.
+ * @throws Error if a section's `record.sql` lacks a function, or if the section's name is not a valid SQL name, which is a bug
  */
 export function sectionFunctions(): SqlFile {
   const written = new Set<string>(readSectionFiles('record').flatMap(({ writes }) => writes));

@@ -1,6 +1,6 @@
 /**
  * Returns the database objects of the sections: tables with their history and views, and functions. The objects follow from `section.ts` and `record.sql` of
- * each section, so that no list changes with a section.
+ * each section, so no separate list must be updated when a section changes.
  */
 import type { Table } from '../contract/section.ts';
 import { SECTIONS } from '../contract/sections.ts';
@@ -20,8 +20,8 @@ export function isOfSection({ file, section }: Pick<SqlFile, 'file' | 'section'>
 }
 
 /**
- * Returns the expected database objects of all sections. @param tables the other tables with their partition keys, or an empty text if a table is not
- * partitioned
+ * Returns the expected database objects of all sections.
+ * @param tables the other tables with their partition keys, or an empty text if a table is not partitioned
  */
 export function sectionObjects(tables: Readonly<Record<string, string>>): Object[] {
   const ofSections = SECTIONS.flatMap((section) => Object.entries(section.tables));

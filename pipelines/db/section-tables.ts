@@ -8,8 +8,9 @@ const sections = statementsOf('sections');
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 /**
- * Returns the statements that create the tables of a section, and add columns that may be null to existing tables. Only migrations make other changes of
- * existing tables. @throws Error for an invalid SQL name: a bug of the project
+ * Returns the statements that create the tables of a section, and add columns that may be null to existing tables. Only migrations make other changes to
+ * existing tables.
+ * @throws Error for an invalid SQL name, which is a bug
  */
 export function sectionTables({ name, tables }: Section): SqlFile {
   const relations = Object.keys(tables);

@@ -94,7 +94,7 @@ export function createDatabase({ host, port, user }: ServerPlace, name: string, 
   return ['createdb', '-h', quoted(host), '-p', String(port), '-U', quoted(user), ...options, quoted(name)].join(' ');
 }
 
-/** Returns the address of the same database with another role. */
+/** Returns the address of the same database with a different role. */
 export function asRole(place: ServerPlace, role: string): string {
   const database = encodeURIComponent(place.database);
   const address = place.host.startsWith('/') ? `@/${database}?host=${place.host}` : `:PASSWORD@${hostPort(place)}/${database}`;

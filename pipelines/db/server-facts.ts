@@ -28,8 +28,8 @@ export interface ServerFacts extends Record<string, unknown> {
 export const SEARCH_PATH = 'public';
 
 /**
- * Settings that affect results or time limits. Roles, databases and servers may have other defaults. Every connection applies these settings, so that published
- * data and answers depend only on the files.
+ * Settings that affect results or time limits. Roles, databases and servers may have different defaults. Every connection applies these settings, so that
+ * published data and API responses depend only on the files.
  */
 export const SESSION_SETTINGS: readonly string[] = [
   `search_path=${SEARCH_PATH}`, 'default_transaction_isolation=read\\ committed', 'default_transaction_deferrable=off',

@@ -57,8 +57,9 @@ export async function requireCurrent(session: Session, sources: readonly Registe
 }
 
 /**
- * Checks applied files in the same way as `requireCurrent`. @param applied applied files, or null for an empty database @throws MappaleError
- * `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6)
+ * Checks applied files in the same way as `requireCurrent`.
+ * @param applied applied files, or null for an empty database
+ * @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6)
  */
 export function requireApplied(applied: Applied | null, sources: readonly RegisteredSource[]): void {
   if (applied === null) throw emptyDatabase();

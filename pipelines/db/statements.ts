@@ -30,7 +30,8 @@ export type Names = Readonly<Record<string, Literal | readonly Literal[] | Place
 const NAME = /(?<!:):(["'])(?:([a-z]+)\.)?([a-z_]+)\1/g;
 
 /**
- * Reads the statements of a file. Each statement follows a line `-- statement: <name>`. @param file name of a file in `sql/statements`, without extension
+ * Reads the statements of a file. Each statement follows a line `-- statement: <name>`.
+ * @param file name of a file in `sql/statements`, without extension
  * @returns a function that returns a statement with inserted names and throws an Error for a missing statement or name, which is a bug
  */
 export function statementsOf(file: string): (statement: string, names?: Names) => string {

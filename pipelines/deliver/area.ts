@@ -35,7 +35,7 @@ export function areaTitle(region: Region, area: Area): string {
   }
 }
 
-/** Reads a box. @param text `west,south,east,north` in degrees @throws MappaleError `BBOX_INVALID` (exit 2) */
+/** Parses a bounding box. @param text `west,south,east,north` in degrees @throws MappaleError `BBOX_INVALID` (exit 2) */
 export function boxArea(text: string): Area {
   const sides = text.split(',').map((side) => (/^\s*-?\d{1,3}(\.\d+)?\s*$/.test(side) ? Number(side) : Number.NaN));
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = sides;

@@ -89,8 +89,8 @@ export type ChangeFormat = keyof typeof WRITERS;
 export const CHANGE_FORMATS = Object.keys(WRITERS) as readonly ChangeFormat[];
 
 /**
- * Writes all changes after a position in the changelog. Omits publications that become current meanwhile. The next call returns these publications. @throws
- * MappaleError `NO_HISTORY`, `NOT_PUBLISHED`, `CHANGES_NOT_KEPT`, `PUBLICATION_UNKNOWN` (exit 2)
+ * Writes all changes after a position in the changelog. Omits publications that become current meanwhile. The next call returns these publications.
+ * @throws MappaleError `NO_HISTORY`, `NOT_PUBLISHED`, `CHANGES_NOT_KEPT`, `PUBLICATION_UNKNOWN` (exit 2)
  */
 export async function writeChanges(database: Database, work: WrittenChanges): Promise<Changes> {
   const { region, from, format, out } = work;

@@ -21,7 +21,7 @@ export interface ChangeLine {
   readonly op: 'add' | 'remove' | 'change';
   readonly fid: number;
   readonly cadastral_reference: string;
-  /** Cadastral code. Null for a parcel of a land register that disappeared because its region was withdrawn. */
+  /** Cadastral code. Null for a land-register parcel that disappeared because the parcel's region was withdrawn. */
   readonly comune: string | null;
   /**
    * New values by export column, and `geometry`. An added parcel has all values, a changed parcel only those that differ, and a removed parcel has no values.
@@ -43,7 +43,7 @@ export interface ChangesRefusal {
 }
 
 interface ChangesBatch {
-  /** Text that identifies the publications on which the answer depends. */
+  /** Text that identifies the publications on which the batch depends. */
   readonly tag: string;
   /** Lines of the changelog, sorted by publication and fid. */
   readonly lines: readonly ChangeLine[];

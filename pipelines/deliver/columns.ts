@@ -35,8 +35,9 @@ function chosen(sections: readonly string[]): readonly Section[] {
 }
 
 /**
- * Parses a list of sections. @param text names separated by commas, or `all`; undefined for the usual sections @returns the sections in the order of the
- * record, always including `basic`
+ * Parses a list of sections.
+ * @param text names separated by commas, or `all`; undefined for the usual sections
+ * @returns the sections in the order of the record, always including `basic`
  * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
  */
 export function parseSections(text: string | undefined): readonly string[] {
@@ -83,7 +84,7 @@ export type Ask = <T extends Record<string, unknown>>(statement: string, paramet
 
 /** The row that a function of the schema `api` returns. */
 export type AnswerRows = {
-  /** Text that identifies the publications from which the answer comes. */
+  /** Text that identifies the publications that were read. */
   readonly publication: string;
   /** JSON text; null if nothing was found. */
   readonly answer: string | null;
@@ -106,7 +107,7 @@ export async function rowsOf(ask: Ask, fids: readonly number[], sections: readon
   return { publication, cells: cellsOf(answer, sections) };
 }
 
-/** Parses the answer of `api.parcel_columns`. Returns the values by fid, in the order of `columnsOf`. */
+/** Parses the JSON text that `api.parcel_columns` returns. Returns the values by fid, in the order of `columnsOf`. */
 export function cellsOf(answer: string | null, sections: readonly string[]): ReadonlyMap<number, readonly Cell[]> {
   const found = JSON.parse(answer ?? '{}') as Readonly<Record<string, readonly SectionRow[]>>;
   const list = chosen(sections);
@@ -121,7 +122,7 @@ export function cellsOf(answer: string | null, sections: readonly string[]): Rea
       // If requested, the section `basic` comes first and contains every published parcel.
       if (row === undefined) cells.set(fid, row = new Array<Cell>(width).fill(null));
       if (values !== null) for (let index = 0; index < own; index += 1) row[at + index] = values[index] ?? null;
-      // Where the files reach, nothing is none.
+      // A list without elements in a mapped parcel has the length 0.
       else if (counts !== -1 && coverage === 'mapped') row[at + counts] = 0;
       if (isCovered(section)) row[at + own] = coverage;
     }

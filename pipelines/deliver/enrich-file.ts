@@ -45,8 +45,8 @@ export interface EnrichedFile {
 const NAMES: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' };
 
 /**
- * Enriches a file with values of one publication. Does not block new publications. If a new publication becomes current, the work starts again. @throws
- * MappaleError `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); errors of the table (exit 3) and of the database
+ * Enriches a file with values from one publication. Does not block new publications. If a new publication becomes current, the work starts again.
+ * @throws MappaleError `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); errors of the table (exit 3) and of the database
  */
 export function enrichFile(database: Database, log: Log, work: EnrichWork): Promise<EnrichedFile> {
   return sameThroughout(log, () => enrichOnce(database, log, work));

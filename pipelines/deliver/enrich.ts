@@ -28,8 +28,8 @@ const OWN: readonly OutputColumn[] = [
 ];
 
 /**
- * Returns the columns that are added to a table. If the header already has a column of the same name, the prefix `mappale_` makes the new name unique. @param
- * header header of the user's table
+ * Returns the columns that are added to a table. If the header already has a column of the same name, the prefix `mappale_` makes the new name unique.
+ * @param header header of the user's table
  */
 export function addedColumns(header: readonly string[], key: FoundKey, sections: readonly string[]): readonly OutputColumn[] {
   const taken = new Set(header);
@@ -45,7 +45,7 @@ export interface EnrichedRow {
 
 /**
  * Yields the enriched rows batch by batch, in the order of the table.
- * @throws MappaleError `PUBLICATION_CHANGED` (exit 6) if later rows would come from another publication; errors of the table and of the database
+ * @throws MappaleError `PUBLICATION_CHANGED` (exit 6) if later rows would come from a different publication; errors of the table and of the database
  */
 export async function* enriched(records: AsyncIterable<CsvRecord>, options: EnrichOptions): AsyncGenerator<readonly EnrichedRow[], void, undefined> {
   const gazetteer = gazetteerOf(options.ask);

@@ -71,7 +71,9 @@ export interface Format {
   /** Returns the columns that the format contains; omitted if the format contains all columns. */
   columns?(sections: readonly string[]): readonly OutputColumn[];
   /**
-   * Writes the export to a file. @param rows rows of parcels, which can be read only once @param tiles the same parcels as map tiles, for tile formats
+   * Writes the export to a file.
+   * @param rows rows of parcels, which can be read only once
+   * @param tiles the same parcels as map tiles, for tile formats
    * @returns a note for the user, or null
    * @throws MappaleError if a program or library that the format needs is missing
    */

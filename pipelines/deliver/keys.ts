@@ -61,7 +61,9 @@ export function hasKey(header: readonly string[]): boolean {
 }
 
 /**
- * Finds the key columns in a header. @param asked kind of key to find, or null to use the only key in the header @param at name of the table in messages
+ * Finds the key columns in a header.
+ * @param asked kind of key to find, or null to use the only key in the header
+ * @param at name of the table in messages
  * @throws MappaleError `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2)
  */
 export function findKey(header: readonly string[], asked: Key | null, at: string): FoundKey {

@@ -1,12 +1,13 @@
 /**
- * Finds the parents and children of a parcel. A parent is an overlapping parcel before a publication, and a child is an overlapping parcel after a publication.
+ * Finds the parents and children of a parcel. Parents are the parcels that overlapped this parcel before a publication, and children are the parcels that
+ * overlap this parcel after a publication.
  */
 import { one, type Database } from '../db/index.ts';
 
 /** A parent or child of a parcel, with the publication that changed one of the two parcels. */
 export interface Kin {
   readonly fid: number;
-  /** Cadastral reference: of a parent, before the publication; of a child, after the publication. */
+  /** Cadastral reference of a parent before the publication, or of a child after the publication. */
   readonly cadastral_reference: string;
   /** Number of the publication in the changelog. Rollbacks also have numbers. */
   readonly publication: number;

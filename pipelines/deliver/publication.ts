@@ -5,14 +5,14 @@ import type { Log } from '../log.ts';
 /** Maximum number of attempts of a read. */
 const TRIES = 3;
 
-/** Returns the error (exit 6) for a long read during which another publication became current. */
+/** Returns the error (exit 6) for a long read during which a different publication became current. */
 export function publicationChanged(): MappaleError {
   return new MappaleError('another publication became current during this command', {
     code: 'PUBLICATION_CHANGED', kind: 'database', detail: 'expected all values from one publication, found two publications', hint: 'Nothing was written. Run the same command again.',
   });
 }
 
-/** Runs work, and runs the work again if another publication becomes current meanwhile. @throws MappaleError `PUBLICATION_CHANGED`; errors of the work */
+/** Runs work, and runs the work again if a different publication becomes current meanwhile. @throws MappaleError `PUBLICATION_CHANGED`; errors of the work */
 export async function sameThroughout<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -89,13 +89,13 @@ function options(values: Readonly<Record<string, string>>): string {
   return Object.entries(values).map(([name, value]) => `<Option type="QString" name="${name}" value="${value}"/>`).join('');
 }
 
-/** Returns a colour in the notation of QGIS, such as `255,0,0,255`. */
+/** Returns a colour in QGIS notation, such as `255,0,0,255`. */
 function rgba(color: string): string {
   return [...[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)), 255].join(',');
 }
 
 /**
- * Returns the aliases of fields, which are the labels of the sections. A field has no alias if its column has no label or shares the label with another column.
+ * Returns the field aliases, which are the labels from the sections. A field has no alias if its column has no label or shares the label with another column.
  */
 export function qgisAliases(columns: readonly OutputColumn[], fieldOf: (column: string) => string): string {
   const labels = new Map(SECTIONS.flatMap((section) => Object.entries(section.flat).flatMap(([column, { of = column }]) => {
@@ -131,7 +131,7 @@ function labelOf({ name, title }: Section, path: string): string | undefined {
   return `${prefix}${[...parents, label].join(', ')}${unit === undefined || unit === 'share' ? '' : ` (${unit})`}`;
 }
 
-/** Returns a style as a QML document of QGIS. */
+/** Returns a style as a QGIS QML document. */
 export function qgisStyleDocument({ renderer }: QgisStyle, aliases: string): string {
   return `<!DOCTYPE qgis PUBLIC 'http://mrcc.com/qgis.dtd' 'SYSTEM'>\n<qgis version="${VERSION}" styleCategories="Symbology|Fields">\n${renderer}\n${aliases}\n</qgis>\n`;
 }

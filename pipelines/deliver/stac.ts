@@ -1,4 +1,4 @@
-/** Writes the STAC 1.1 item of an exported file, which describes content, extent, time and licences. */
+/** Writes the STAC 1.1 item of an exported file, which describes the file's content, extent, time and licences. */
 import { areaName } from './area.ts';
 import type { OutputColumn } from './columns.ts';
 import type { ExportFacts } from './export.ts';
@@ -21,7 +21,7 @@ export function stacPath(path: string): string {
 /** Names of column types for STAC's table extension, which does not define such names. */
 const TYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'int16', int4: 'int32', int8: 'int64', float8: 'double', text: 'string', bool: 'boolean' };
 
-/** Returns the text of the STAC item. */
+/** Returns the STAC item as JSON text. */
 export function stacItem(facts: ExportFacts, { name, mediaType, geometry, bytes, sha256 }: Asset): string {
   const { region, area, title, columns, parcels, extent, publishedAt, digest, licences, createdBy } = facts;
   const [west, south, east, north] = extent;

@@ -1,4 +1,4 @@
-/** Reads CSV tables of users, whose delimiter and encoding are detected, and writes CSV. */
+/** Reads users' CSV tables, whose delimiter and encoding are detected, and writes CSV. */
 import { openCsv, peekRows, type CsvOptions, type CsvReader } from '../formats/csv.ts';
 import type { Cell } from './columns.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Builds the vector tiles of the map's layers: comuni, roads and water, parcels, and one layer for each value that a section draws. The database returns rows,
- * and this module encodes the tiles. PGlite cannot encode tiles, and PostgreSQL would not be much faster.
+ * Builds the vector tiles of the map's layers: comuni, roads and water, parcels, and one layer for each value that the map draws from a section. The database
+ * returns rows, and this module encodes the tiles. PGlite cannot encode tiles, and PostgreSQL would not be much faster.
  */
 import { firstFid } from '../contract/regions.ts';
 import { KINDS, type ParcelKind, type Section } from '../contract/section.ts';
@@ -19,7 +19,7 @@ export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
  */
 export const MOST_FEATURES = 10_000;
 
-/** Maximum number of building outlines or house numbers in a tile. At their lowest zoom, a tile of a dense town has about a thousand. */
+/** Maximum number of building outlines or house numbers in a tile. At the lowest zoom of these layers, a tile of a dense town has about a thousand features. */
 export const MOST_DETAILS = 5_000;
 
 /** First and last zoom of each layer. The map draws higher zooms from the tiles of the last zoom. */
@@ -36,7 +36,7 @@ interface TileLayer {
   readonly title: string;
   readonly minzoom: number;
   readonly maxzoom: number;
-  /** Features of the layer. */
+  /** Kind of the layer's features. */
   readonly features: 'comune' | 'parcel' | 'footprint' | 'access';
   /** Kinds of parcel in the layer; empty for other features. */
   readonly kinds: readonly ParcelKind[];
@@ -216,7 +216,7 @@ function valued(facts: string, sectionRows: string | null, { name, layer }: Draw
   const [fids] = JSON.parse(facts) as ParcelFacts;
   return fids.map((fid) => {
     const row: readonly Cell[] = cells.get(fid) ?? [];
-    // A missing coverage means that the section is not loaded at this place.
+    // A missing coverage value means that the section is not loaded at this place.
     const drawn = row[value] ?? null;
     return { id: fid, tags: { fid, ...(drawn === null ? { coverage: row[coverage] ?? 'not_loaded' } : { value: drawn }) } };
   });

@@ -62,7 +62,7 @@ export function isPrivateHost(hostname: string): boolean {
 
 /**
  * Returns a lookup function that fails with `PrivateAddress` unless all addresses of the name are public. The connection uses the checked addresses, so that
- * the name cannot resolve to another address after the check.
+ * the name cannot resolve to a different address after the check.
  */
 export function publicLookup(ask: LookupFunction = resolve): LookupFunction {
   return (hostname, options, callback) => {

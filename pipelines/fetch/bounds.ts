@@ -9,7 +9,7 @@ const PATIENCE_MS = 600_000;
 interface BodyBounds {
   readonly clock: { now(): number };
   readonly most: number;
-  /** Requested address for messages, without secrets. */
+  /** Requested address without secrets, for messages. */
   readonly at: string;
 }
 

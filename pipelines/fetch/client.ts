@@ -22,7 +22,7 @@ export interface Bounds {
   readonly most: number;
   /** Host that the operator configured, which may be private. Null if the operator configured no host. */
   readonly named: string | null;
-  /** Host and port of the server whose answers may be quoted in messages. */
+  /** Host and port of the server whose responses may be quoted in messages. */
   readonly shown: string;
 }
 
@@ -38,7 +38,7 @@ export interface Answer {
   readonly body: Readable;
   /** Body as the server sent it. */
   readonly sent: Readable;
-  /** True if the server compressed the body for transfer. Lengths and ranges then do not apply to the file. */
+  /** True if the server compressed the body for transfer. Lengths and ranges then refer to the compressed body, not to the file. */
   readonly packed: boolean;
 }
 
@@ -49,7 +49,7 @@ export const BROKEN = [2, 5, 15, 30] as const;
 /** Maximum pause in seconds. If a server requests a longer pause, the download fails, and the next run tries again. */
 const LONGEST_WAIT = 900;
 const REDIRECTS = 10;
-/** HTTP statuses that mean a busy server. */
+/** HTTP statuses that indicate a busy server. */
 const BUSY_STATUS: ReadonlySet<number> = new Set([429, 503]);
 const BROKEN_STATUS: ReadonlySet<number> = new Set([408, 425, 500, 502, 504, 520, 521, 522, 523, 524, 525, 526, 527]);
 const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -63,7 +63,7 @@ const USER_AGENT = 'mappale';
 /** Matches OpenSSL's error codes for an invalid certificate or chain. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH|ALTNAME/;
 
-/** Matches undici's message for a proxy that answers 407. */
+/** Matches undici's message for a proxy that returns 407. */
 const PROXY_LOGIN = /\(407\)/;
 
 export class Publisher {
@@ -97,9 +97,9 @@ export class Publisher {
   }
 
   /**
-   * Sends a GET request and returns the answer. Retries if the server is busy or unreachable. Answers with other statuses are returned. @throws input errors
-   * `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`. Reading the body throws `DOWNLOAD_SLOW` and
-   * `DOWNLOAD_TOO_LARGE`
+   * Sends a GET request and returns the response. Retries if the server is busy or unreachable. Responses with other statuses are returned. @throws input
+   * errors `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`. Reading the body throws `DOWNLOAD_SLOW`
+   * and `DOWNLOAD_TOO_LARGE`
    */
   async ask(url: string, headers: Readonly<Record<string, string>>, bounds: Bounds): Promise<Answer> {
     for (let attempt = 0; ; attempt += 1) {
@@ -131,7 +131,7 @@ export class Publisher {
   #unreachable(url: string, error: unknown): MappaleError {
     const through = this.#proxies.http === null && this.#proxies.https === null ? 'If this machine needs a proxy, set HTTPS_PROXY=http://PROXY:PORT. ' : 'HTTPS_PROXY and HTTP_PROXY set the proxy, and NO_PROXY lists the hosts to contact without a proxy. ';
     return inputError('the publisher cannot be reached', {
-      code: 'DOWNLOAD_UNREACHABLE', at: this.#hide(url), detail: `expected an answer, found: ${this.#hide(reasonOf(error))}`,
+      code: 'DOWNLOAD_UNREACHABLE', at: this.#hide(url), detail: `expected a response, found: ${this.#hide(reasonOf(error))}`,
       hint: `Check the internet connection and open the address in a browser. Then run the command again. Downloaded files are kept. ${through}`.trim(), cause: error,
     });
   }
@@ -220,7 +220,7 @@ function plain(headers: Dispatcher.ResponseData['headers']): Record<string, stri
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]])));
 }
 
-/** Returns an answer with a decompressed body. A server may compress a body although the request does not allow compression. */
+/** Returns a response with a decompressed body. A server may compress a body although the request does not allow compression. */
 function answerOf(
   status: number, headers: Record<string, string>, sent: Readable, chunks: AsyncGenerator<Buffer>, from: Pick<Answer, 'url' | 'redirected' | 'elsewhere'>,
 ): Answer {
@@ -288,7 +288,7 @@ export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
 const DAY_NAME = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i;
 
 /**
- * Parses the header `Retry-After`. @param served header `Date` of the answer, from which the pause is counted, because the clock of this machine may be wrong
+ * Parses the `Retry-After` header. @param served header `Date` of the response, from which the pause is counted, because the clock of this machine may be wrong
  * @returns pause in seconds, or null if the header is missing or invalid
  */
 export function retryAfter(header: string | undefined, served: string | undefined, now: number): number | null {

@@ -59,7 +59,7 @@ export interface Downloaded {
   readonly vintage: string | null;
 }
 
-/** Number of bytes to request first. The answer shows the size and version of the file, and whether the server supports ranges. */
+/** Number of bytes to request first. The response shows the size and version of the file, and whether the server supports ranges. */
 const FIRST = 128;
 /** Number of bytes at the end of a zip archive to compare. The end contains the CRC-32 of each entry, so archives with equal ends have equal content. */
 const END = 65_536;
@@ -72,14 +72,14 @@ const SPARE = 64 * 1024 * 1024;
 /** Number of bytes to write before free space is checked again. */
 const UNLOOKED = 1024 * 1024;
 
-/** Result of receiving a file: number of bytes, last answer and version. */
+/** Result of receiving a file: number of bytes, last response and version. */
 interface Received {
   readonly bytes: number;
   readonly answer: Answer;
   readonly version: Version;
 }
 
-/** Address of the file, after links on pages and missing editions were followed, with the properties of the file that the server states. */
+/** Address of the file, after links on pages were followed and missing editions were skipped, with the properties of the file that the server states. */
 interface Found extends Version {
   readonly url: string;
   readonly name: string;
@@ -87,9 +87,9 @@ interface Found extends Version {
   /** First bytes of the file; empty if the server does not support ranges. */
   readonly head: Buffer;
   readonly answer: Answer;
-  /** Answer with the whole file, from a server without range support. The server is already sending the body. */
+  /** Response with the whole file, from a server without range support. The server is already sending the body. */
   readonly whole: Answer | null;
-  /** True if the server answered that the file has not changed (304). */
+  /** True if the server returned status 304: the file has not changed. */
   readonly same: boolean;
 }
 
@@ -154,7 +154,7 @@ function headersOf({ headers }: Wanted, more: Readonly<Record<string, string>>):
 }
 
 /**
- * Returns whether a configured address is the address of the file itself, rather than a base address.
+ * Determines whether a configured address is the address of the file itself, rather than a base address.
  * @returns file name in the address, or null for a base address
  */
 export function namedBy(base: string, { editions: [{ name }] }: RemoteFile): string | null {
@@ -231,7 +231,7 @@ async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroun
  */
 async function probe(url: string, name: string, wanted: Wanted, around: Surroundings): Promise<Found | null> {
   const kept = await readKept(join(wanted.folder, name));
-  // Compares ETags only for the same address, because another server may use the same ETag for another file.
+  // Compares ETags only for the same address, because another server may use the same ETag for a different file.
   const known = kept?.url === around.hide(url) ? kept : null;
   const answer = await around.publisher.ask(url, headersOf(wanted, {
     range: `bytes=0-${FIRST - 1}`,
@@ -261,7 +261,7 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
   };
 }
 
-/** Returns the error for an answer with a status other than success. @param url address of the file for messages */
+/** Returns the error for a response with a status other than success. @param url address of the file for messages */
 export async function statusError(answer: Answer, url: string, wanted: Wanted, around: Surroundings): Promise<MappaleError> {
   const { status } = answer;
   const head = await headOf(answer, PAGE_BYTES);
@@ -282,7 +282,7 @@ export async function statusError(answer: Answer, url: string, wanted: Wanted, a
 }
 
 /**
- * Returns the length of a body as text, for messages that do not quote the body. @param read number of bytes read so far, used if the answer has no
+ * Returns the length of a body as text, for messages that do not quote the body. @param read number of bytes read so far, used if the response has no
  * `Content-Length`
  */
 export function lengthText({ headers }: Pick<Answer, 'headers'>, read: number): string {
@@ -372,7 +372,7 @@ function resumable(part: Part | null, url: string, found: Version): string | nul
   return validator !== null && validator === validatorOf(found) ? validator : null;
 }
 
-/** Returns the strong ETag of a version, otherwise the date. Returns null if the server sent neither. */
+/** Returns the strong ETag of a version, or the date if there is no strong ETag. Returns null if the server sent neither. */
 function validatorOf({ etag, last_modified }: Version): string | null {
   return etag !== null && !etag.startsWith('W/') ? etag : last_modified;
 }
@@ -421,7 +421,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
   }
 }
 
-/** Returns the version of the file in an answer. A missing length is taken from an earlier answer about the same version. */
+/** Returns the version of the file in a response. A missing length is taken from an earlier response about the same version. */
 function versionOf(answer: Answer, before: Version): Version {
   const [etag, last_modified] = [answer.headers['etag'] ?? null, answer.headers['last-modified'] ?? null];
   return { etag, last_modified, bytes: lengthOf(answer) ?? (etag === before.etag && last_modified === before.last_modified ? before.bytes : null) };
@@ -440,8 +440,8 @@ function incomplete(at: string, size: number, expected: number | null, error: un
 }
 
 /**
- * Returns the reason why an answer does not contain the remaining bytes of the same file. Returns null if the answer contains these bytes, or if another error
- * is reported for the status.
+ * Returns the reason why a response does not contain the remaining bytes of the same file. Returns null if the response contains these bytes, or if another
+ * error is reported for the status.
  */
 function isOther(answer: Answer, expected: Version, offset: number): string | null {
   if (answer.status === 200) return 'the publisher has replaced the file, or sends only whole files';
@@ -463,7 +463,7 @@ interface Writing {
   readonly expected: Version;
 }
 
-/** Appends the body of an answer to the partial file. @throws MappaleError `DISK_FULL`, `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE` */
+/** Appends the body of a response to the partial file. @throws MappaleError `DISK_FULL`, `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE` */
 async function write(
   { path, url, start, expected }: Writing, answer: Answer, { bounds: { most } }: Wanted, around: Surroundings,
 ): Promise<{ readonly bytes: number; readonly error: unknown }> {
@@ -529,7 +529,7 @@ async function accept(part: string, answer: Answer, { source, folder }: Wanted, 
     const found = await recognise({ path: part, size: await sizeOf(part) }, around.sources);
     if (found?.source === source.id && found.recognition.ignored === undefined) return found.recognition;
     const what = found === null ? 'a file that no source reads' : found.source === source.id ? `an ignored file${answer.elsewhere ? '' : `: ${found.recognition.ignored ?? ''}`}` : `a file of ${found.source}`;
-    throw inputError('the publisher sent another file', {
+    throw inputError('the publisher sent a different file', {
       code: 'DOWNLOAD_OTHER', at: name, detail: `expected a file of ${source.id}, found ${what}`,
       hint: `Nothing was stored, and the existing file stays. The publisher may have changed the file. Download the file manually, save it as ${join(folder, name)} and check it.`,
       fix: `npx mappale validate ${quoted(join(folder, name))}`,

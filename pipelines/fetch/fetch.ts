@@ -209,7 +209,7 @@ async function describeTask({ source, left, byHand, folder }: Task, files: reado
 /** Records the time when all files of the regions were requested. @returns the error if the record cannot be written, otherwise null */
 async function remember({ folder, regions }: Task, at: Date, hide: (text: string) => string): Promise<MappaleError | null> {
   try {
-    // Creates the folder, which does not exist if the publisher has none of the files.
+    // Creates the folder, because no download has created it if the publisher has none of the files.
     await mkdir(folder, { recursive: true });
     for (const region of regions) await writeAsked(folder, region, at);
     return null;
@@ -226,7 +226,7 @@ function loginOf(address: string | null): string[] {
 }
 
 /**
- * Returns a function that masks secrets in a text. Also finds encoded secrets, because answers of servers may repeat the address of the request.
+ * Returns a function that masks secrets in a text. Also finds encoded secrets, because server responses may repeat the address of the request.
  */
 function hiding(secrets: readonly (string | null)[]): (text: string) => string {
   const written = (character: string): string => {

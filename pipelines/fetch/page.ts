@@ -9,7 +9,7 @@ type PageAnswer = Pick<Answer, 'url' | 'status' | 'redirected' | 'elsewhere' | '
 const LOGIN_FORM = /<input[^<>]*type\s*=\s*["']?password/i;
 
 /**
- * Returns the error for a web page that was sent instead of a file. @param answer answer of the publisher; a body from another host is not quoted @param hide
+ * Returns the error for a web page that was sent instead of a file. @param answer the publisher's response; a body from another host is not quoted @param hide
  * removes secrets from messages
  * @param byHand instructions for a manual download
  */

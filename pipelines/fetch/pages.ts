@@ -18,7 +18,7 @@ const PAUSE = 1;
 /** Maximum size of a page in bytes. A page of a few thousand rows has about one megabyte. */
 const LARGEST_PAGE = 64 * 1024 * 1024;
 
-/** One page of the table, with the answer that contained the page. */
+/** One page of the table, with the response that contained the page. */
 interface Page {
   readonly answer: Answer;
   readonly bytes: number;
@@ -81,8 +81,8 @@ async function newestKept(folder: string): Promise<{ readonly name: string; read
 }
 
 /**
- * Requests pages until a page is empty or has no new record. The offset of a page is the number of rows received before. Records are sorted, because publishers
- * return rows in any order and equal content must have equal bytes.
+ * Requests pages until a page is empty or has no new record. The offset of a page is the number of rows received before the page. Records are sorted, because
+ * publishers return rows in any order and equal content must have equal bytes.
  */
 async function collect(address: string, url: string, wanted: Wanted, pages: Pages, around: Surroundings): Promise<Table> {
   const rows = new Map<string, CsvRecord>();
@@ -138,7 +138,7 @@ function tableText(header: readonly string[], rows: ReadonlyMap<string, CsvRecor
 /** Returns the error for a page that is not part of the table. @param quoting detail that may quote the page; replaced if the page is from another host */
 function otherPage(at: string, wanted: Wanted, { answer, bytes }: Pick<Page, 'answer' | 'bytes'>, quoting: string): MappaleError {
   const detail = answer.elsewhere ? `expected a page of the table, found status ${answer.status} and ${lengthText(answer, bytes)} from another host` : quoting;
-  return inputError('the publisher sent another table', { code: 'DOWNLOAD_OTHER', at, detail, hint: `Nothing was stored, and the existing file stays. ${byHand(wanted)}` });
+  return inputError('the publisher sent a different table', { code: 'DOWNLOAD_OTHER', at, detail, hint: `Nothing was stored, and the existing file stays. ${byHand(wanted)}` });
 }
 
 /** Requests one page, with retries if the connection breaks. @param at address of the page, for messages */
@@ -159,7 +159,7 @@ async function onePage(url: string, at: string, wanted: Wanted, around: Surround
   }
 }
 
-/** Reads the body of an answer. Returns the received bytes even if the connection breaks. @throws input errors if a limit is exceeded */
+/** Reads the body of a response. Returns the received bytes even if the connection breaks. @throws input errors if a limit is exceeded */
 async function bodyOf(answer: Answer, at: string): Promise<{ readonly body: Buffer; readonly error: unknown }> {
   const chunks: Buffer[] = [];
   let bytes = 0;

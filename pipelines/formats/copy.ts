@@ -38,7 +38,7 @@ const EPOCH_DAYS = 10_957;
 /** A function that writes a non-null value as a field. */
 type Encoder = (writer: RowWriter, value: unknown) => void;
 
-/** Encoders by column type. An encoder throws TypeError for a value of another kind. */
+/** Encoders by column type. An encoder throws TypeError for a value of a different kind. */
 const ENCODERS: Readonly<Record<ColumnType, Encoder>> = {
   text: (writer, value) => writer.text(typeof value === 'string' ? value : wrong('text', value)),
   int2: (writer, value) => writer.int2(integer(value)),
@@ -125,7 +125,7 @@ export class RowWriter {
     if (this.length >= this.#chunkBytes) this.flush();
   }
 
-  /** Flushes all buffered rows. */
+  /** Flushes all buffered rows, even if the chunk is not full. */
   flush(): void {
     if (this.length === 0) return;
     const chunk = this.buffer.subarray(0, this.length);
@@ -222,7 +222,7 @@ export class RowWriter {
     this.buffer.writeInt32BE(this.length - sizeAt - 4, sizeAt);
   }
 
-  /** Writes a value as a field of the given type. Null and undefined become null. @throws TypeError for a value of another kind. */
+  /** Writes a value as a field of the given type. Null and undefined become null. @throws TypeError for a value of a different kind. */
   value(type: ColumnType, value: unknown): void {
     if (value === null || value === undefined) this.null();
     else ENCODERS[type](this, value);

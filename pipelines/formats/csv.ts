@@ -154,12 +154,12 @@ interface Piece {
 }
 
 /**
- * Decodes bytes strictly: an invalid byte is an error and is not replaced. A file with the byte order mark of UTF-8 is UTF-8. A file without the mark is UTF-8
- * if its first non-ASCII bytes are valid UTF-8, and otherwise windows-1252. UTF-16 is refused, because only spreadsheet programs write UTF-16.
+ * Decodes bytes strictly: an invalid byte is an error and is not replaced. A file with a UTF-8 byte order mark is UTF-8. A file without the mark is UTF-8 if
+ * its first non-ASCII bytes are valid UTF-8, and otherwise windows-1252. UTF-16 is refused, because only spreadsheet programs write UTF-16.
  */
 async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<string, void, undefined> {
   let decoder: TextDecoder | null = null;
-  /** Bytes that wait for more bytes, which are needed to determine the encoding. */
+  /** Bytes that are kept until more bytes arrive to determine the encoding. */
   let held: Buffer = Buffer.alloc(0);
   /** Number of line ends so far. */
   let lines = 0;
@@ -186,7 +186,7 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
     const seen = withoutDoubles(last + text);
     const odd = ODD_TEXT.exec(seen);
     if (odd !== null) {
-      throw wrong(lines + 1 + countLines(seen.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which looks like bytes of another encoding`);
+      throw wrong(lines + 1 + countLines(seen.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which looks like bytes of a different encoding`);
     }
     lines += countLines(text);
     last = text === '' ? last : text.endsWith('\n') ? '' : text.slice(-1);
@@ -386,7 +386,7 @@ export class FoundColumns<K extends string> {
 /**
  * Finds the expected columns in a header by name, in any order. Also finds added columns, which the caller reports with `reportTo`. The readers of all table
  * formats call this function.
- * @throws input error `COLUMNS_CHANGED`, which lists missing columns, repeated columns and columns of another edition
+ * @throws input error `COLUMNS_CHANGED`, which lists missing columns, repeated columns and columns of a different edition
  */
 export function expectColumns<K extends string>(found: readonly string[], expected: ExpectedColumns<K>): FoundColumns<K> {
   const names = found.map(normaliseHeader);

@@ -27,7 +27,7 @@ async function loadGdal(): Promise<Gdal> {
   const gdal = (await import('gdal-async')).default as unknown as Gdal;
   // Silences GDAL's own warnings, because the checks in `vector.ts` report problems with file and position.
   gdal.quiet();
-  // GDAL would search all CRSs for a match of the .prj, which takes a tenth of a second per shapefile. `shapefile.ts` reads the .prj instead.
+  // GDAL would search all CRSs for a match with the .prj, which takes a tenth of a second per shapefile. `shapefile.ts` reads the .prj instead.
   gdal.config.set('USE_OSR_FIND_MATCHES', 'NO');
   loaded = gdal;
   return gdal;
@@ -49,9 +49,9 @@ function keep(dataset: Gdal.Dataset): number {
 }
 
 /**
- * The first dataset that returned each CRS object. Version 3.12 of gdal-async identifies a CRS by its memory address, which another CRS may reuse after a
+ * The first dataset that returned each CRS object. Version 3.12 of gdal-async identifies a CRS by its memory address, which a different CRS may reuse after a
  * dataset is closed. In this case, gdal-async returns the CRS of the closed dataset (observed in 3.5 % of 400 openings). A CRS object of another dataset is
- * therefore rejected. The file is then opened again while the rejected dataset is still open, so that the next CRS has another address.
+ * therefore rejected. The file is then opened again while the rejected dataset is still open, so that the next CRS has a different address.
  */
 const firstOf = new WeakMap<Gdal.SpatialReference, number>();
 

@@ -3,7 +3,7 @@ import type { EngineFacts, GdalCalls, VectorEngine } from './gdal.ts';
 import { gdalEngine } from './gdal-engine.ts';
 import { serve } from './thread.ts';
 
-/** Calls that the thread answers: the calls of the engine, and a call that returns facts about the engine. */
+/** Calls that the thread handles: the calls of the engine, and a call that returns facts about the engine. */
 interface ThreadCalls extends GdalCalls {
   version(): Promise<EngineFacts>;
 }

@@ -104,7 +104,7 @@ class Wasm {
     return dataset;
   }
 
-  /** Converts a layer of a dataset to a file. @param options options of ogr2ogr @throws Error with GDAL's reason */
+  /** Converts a layer of a dataset to a file. @param options ogr2ogr options @throws Error with GDAL's reason */
   translate(dataset: number, path: string, options: readonly string[]): void {
     this.messages = [];
     const given = this.withList(options, (list) => this.number('GDALVectorTranslateOptionsNew', list, 0));
@@ -172,7 +172,7 @@ function instance(): Promise<Wasm> {
   return loaded;
 }
 
-/** Runs a call of GDAL. If the call crashes, the instance is not used again. */
+/** Runs a GDAL call. If the call crashes, the instance is not used again. */
 function guarded<T>(work: () => T): T {
   try {
     return work();

@@ -13,7 +13,7 @@ export interface GdalLayer {
   readonly featureCount: number;
   /** CRS of the layer as WKT; null if the file contains no WKT. */
   readonly wkt: string | null;
-  /** EPSG number of the CRS, for files that state the CRS without WKT; null if the file states another name. */
+  /** EPSG number of the CRS, for files that state the CRS without WKT; null if the name in the file is not known. */
   readonly epsg?: number | null;
 }
 

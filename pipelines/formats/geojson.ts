@@ -167,7 +167,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Returns the number of member names of a feature and of its direct child objects. */
+/** Returns the number of member names in a feature and its direct child objects. */
 function namesIn(feature: JsonObject): number {
   return Object.values(feature).reduce<number>((sum, value) => sum + (isObject(value) ? Object.keys(value).length : 0), Object.keys(feature).length);
 }

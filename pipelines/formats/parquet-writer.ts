@@ -45,7 +45,7 @@ const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } }, bool: { type: 'BOOLEAN' },
 };
 
-/** Parquet's type of geometries. The type names the default CRS (OGC:CRS84), because DuckDB does not show an unnamed CRS. */
+/** Parquet type of the geometry column. The type names the default CRS (OGC:CRS84), because DuckDB does not show an unnamed CRS. */
 const NATIVE = { logical_type: { type: 'GEOMETRY', crs: 'OGC:CRS84' } } as const;
 
 /** Number of rows in a row group. A row group has a few megabytes, and a spatial query reads or skips whole row groups. */

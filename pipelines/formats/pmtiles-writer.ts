@@ -21,7 +21,7 @@ const MOST_ROOT_BYTES = FRONT_BYTES - HEADER_BYTES;
 /** Number of entries in a leaf directory. A larger number is used if the root directory would be too large. */
 const LEAF_ENTRIES = 4_096;
 
-/** PMTiles codes of the compression gzip and of the tile type Mapbox Vector Tile. */
+/** PMTiles codes for gzip compression and for the tile type Mapbox Vector Tile. */
 const [GZIP, MVT] = [2, 1];
 
 interface PmtilesFacts {

@@ -16,7 +16,7 @@ export interface Order<Task> {
 export type Posted<Message> =
   | { readonly kind: 'message'; readonly message: Message; readonly kib: number }
   | { readonly kind: 'done' }
-  /** `facts` of an error that the program foresees; another one as it is. */
+  /** `facts` describes an expected error; null for any other error. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly facts: ErrorFacts | null };
 
 /** Posts the results of a task to the main thread. */

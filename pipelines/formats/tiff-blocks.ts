@@ -54,7 +54,7 @@ function swap(bytes: Buffer, sampleBytes: number): void {
   else if (sampleBytes === 8) bytes.swap64();
 }
 
-/** Undoes predictor 2 in place. Sums overflow like the cell type. */
+/** Undoes predictor 2 in place. Sums overflow as in the cell type. */
 function sumUp({ buffer, byteOffset, length }: Buffer, width: number, sampleBytes: number): void {
   const count = length / sampleBytes;
   const at = [buffer as ArrayBuffer, byteOffset, count] as const;
@@ -102,7 +102,7 @@ const CODES = 1 << LONGEST;
  */
 export function unpackLzw(packed: Buffer, most: number): Buffer {
   const output = Buffer.allocUnsafeSlow(most);
-  // A code means a range of earlier output bytes, given by offset and length.
+  // A code represents a range of earlier output bytes, given by offset and length.
   const from = new Int32Array(CODES);
   const lengths = new Int32Array(CODES);
   let written = 0;

@@ -1,4 +1,4 @@
-/** Determines the CRS of a GeoTIFF and the position of its cells. Format: OGC GeoTIFF 1.1 (19-008r4), clauses 7 and annex C. */
+/** Determines the CRS of a GeoTIFF and the position of its cells. Format: OGC GeoTIFF 1.1 (19-008r4), clause 7 and annex C. */
 import { epsgOfWkt } from './crs.ts';
 import type { RasterGrid } from './raster.ts';
 import type { Image } from './tiff-tags.ts';

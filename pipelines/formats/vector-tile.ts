@@ -1,6 +1,6 @@
 /**
  * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them. TWKB stores coordinates as integers in units of 1e-7 degrees, as differences
- * from the previous coordinates. Both engines can write TWKB, but only PostgreSQL can write tiles.
+ * from the previous coordinates. Both database engines can write TWKB, but only PostgreSQL can write tiles.
  */
 
 /** Number of units along a side of a tile. */
@@ -331,7 +331,7 @@ class Twkb {
 /** First byte of a TWKB point with 7 decimals. */
 const POINT_7 = (14 << 4) | 1;
 
-/** Flag of TWKB for an empty geometry. */
+/** TWKB flag for an empty geometry. */
 const EMPTY = 16;
 
 /** Writes the fields of a protocol buffer. */

@@ -6,7 +6,7 @@
  * features without geometry (GDAL 3.6, observed). Therefore this module compares the headers with the file sizes. The module also compares the number of
  * features from GDAL with the number in the header. This module also distinguishes an unreadable geometry from a missing geometry.
  *
- * Coordinates keep the axis order of the file. For these formats, easting precedes northing, and longitude precedes latitude, even if EPSG defines another
+ * Coordinates keep the axis order of the file. For these formats, easting precedes northing, and longitude precedes latitude, even if EPSG defines a different
  * order. GDAL swaps axes only in transformations, and this module transforms nothing.
  */
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Reads the annual composite of VIIRS in HDF5 (VNP46A4, VJ146A4) with h5wasm, the HDF5 library as WebAssembly. A tile is 10° wide and high. The column and row
- * in the file's name determine the tile's position, because GDAL does not read the position from the file. Format: Black Marble User Guide 2.0 (NASA, 2024).
+ * Reads VIIRS annual composites in HDF5 (VNP46A4, VJ146A4) with h5wasm, the HDF5 library as WebAssembly. A tile is 10° wide and high. The column and row in the
+ * file's name determine the tile's position, because GDAL does not read the position from the file. Format: Black Marble User Guide 2.0 (NASA, 2024).
  */
 import { Dataset, File, ready } from 'h5wasm/node';
 import { inputError, type MappaleError } from '../errors.ts';
@@ -13,7 +13,9 @@ const PLACE = /(?:^|[._])h(\d{2})v(\d{2})(?=[._])/;
 const TILE_DEGREES = 10;
 const COLUMNS = 36;
 const ROWS = 18;
-/** Maximum number of cells in a row or column. A row of a tile has 2,400 cells of 15″. A row with more than twice as many cells belongs to another product. */
+/**
+ * Maximum number of cells in a row or column. A row of a tile has 2,400 cells of 15″. A row with more than twice as many cells belongs to a different product.
+ */
 const MOST_CELLS_ACROSS = 6_000;
 /** Number of rows in a block if the file has no chunks. */
 const PLAIN_ROWS = 64;
@@ -24,7 +26,7 @@ const INTEGERS = { scale: 0.1, noData: 65_535 };
 const FLOATS = { scale: 1, noData: -999.9 };
 
 /**
- * Opens a tile of VIIRS. @param at name of the raster in messages @param name published name, with the tile's position
+ * Opens a VIIRS tile. @param at name of the raster in messages @param name published name, with the tile's position
  * @throws input errors `RASTER_CONTENT`, `RASTER_DAMAGED`, `RASTER_PLACE`, `RASTER_SAMPLES`, `RASTER_TOO_LARGE`
  */
 export async function openViirs(path: string, at: string, name: string): Promise<Raster> {
@@ -37,7 +39,7 @@ export async function openViirs(path: string, at: string, name: string): Promise
   try {
     const dataset = unlessDamaged(at, () => file.get(DATASET));
     if (!(dataset instanceof Dataset)) {
-      throw refused('RASTER_CONTENT', 'the HDF5 file is another product', `the dataset ${DATASET}`, 'none', 'Download VNP46A4 or VJ146A4, the annual composite.');
+      throw refused('RASTER_CONTENT', 'the HDF5 file is a different product', `the dataset ${DATASET}`, 'none', 'Download VNP46A4 or VJ146A4, the annual composite.');
     }
     const layout = layoutOf(unlessDamaged(at, () => factsOf(dataset)), refused);
     const { width, height, noData, sampleType, blockWidth, blockHeight } = layout;

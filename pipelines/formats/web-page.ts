@@ -1,4 +1,4 @@
-/** Recognises a web page that a server returned instead of data: a login page, an error page, or the answer of a firewall. */
+/** Recognises a web page that a server returned instead of data: a login page, an error page, or a firewall's response. */
 
 /** Matches the first element of a web page. The content type is not reliable, because some servers send zips as `text/html`. */
 const FIRST_ELEMENT = /<(?:!doctype\s+html|html|head|body|title|meta|script|center|h1)\b/iy;
@@ -31,7 +31,7 @@ function afterProlog(text: string): number {
   }
 }
 
-/** Returns whether a text is the answer of a firewall, in HTML or as plain text. */
+/** Returns whether a text is a firewall's response, in HTML or as plain text. */
 export function isFirewall(head: Buffer): boolean {
   return FIREWALL.test(head.toString('latin1', 0, 2048));
 }

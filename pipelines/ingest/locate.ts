@@ -134,7 +134,7 @@ export async function recognise(
     const claims: NonNullable<SeenFile['recognition']>[] = [];
     for (const source of sources) {
       const recognition = await source.recognise(probe).catch((error: unknown) => {
-        // Reports another file format first, because another format also causes the source's error.
+        // Reports an unexpected file format first, because an unexpected format also causes the source's error.
         if (!(error instanceof MappaleError)) throw error;
         // A source may report an error for a zip archive of another source. The error then names the source to which the file name belongs.
         throw formFault(probe, source.id) ?? error.knowing({ source: bears(probe.name)?.id ?? source.id });
@@ -194,7 +194,7 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
   const bytes = head.toString('hex', 0, 8);
   if (size <= 4 && /^(?:efbbbf|fffe|feff)/.test(bytes)) return stop('the file is empty', 'FILE_EMPTY', 'a byte order mark and nothing else', 'Download the file again and compare its size with the publisher\'s.');
   const other = OTHER_FORMS.find(([magic]) => bytes.startsWith(magic));
-  if (other !== undefined) return stop('the file has another format', 'FILE_FORM', other[1], other[2]);
+  if (other !== undefined) return stop('the file has a different format', 'FILE_FORM', other[1], other[2]);
   if (/\.shp$/i.test(name) && !siblings.some((sibling) => sibling.toLowerCase() === `${name.slice(0, -4).toLowerCase()}.dbf`)) return sidecarMissing(name, source, '.dbf');
   if (!/\.(?:csv|txt|json|geojson|gml|kml|xml)$/i.test(name)) return null;
   const nuls = head.subarray(0, 1024).filter((byte) => byte === 0).length;

@@ -223,6 +223,6 @@ function escaped(name: Buffer): string {
 
 function nameNotUtf8(name: Buffer): MappaleError {
   return inputError('the name is not UTF-8', {
-    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename the file. The program that extracted the file used another encoding for names.',
+    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename the file. The program that extracted the file used a different encoding for names.',
   });
 }

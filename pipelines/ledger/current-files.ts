@@ -92,7 +92,7 @@ const NOTHING: CurrentFiles = { files: [], ties: [], elsewhere: [], fewer: [] };
 
 /**
  * Returns the files that may be current, without forgotten files. If the same bytes were loaded twice, only the later load counts, even if an earlier version
- * recognised another source.
+ * recognised a different source.
  */
 export function countable(files: readonly LoadedFile[]): LoadedFile[] {
   const seen = new Set<string>();

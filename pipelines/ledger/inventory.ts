@@ -43,7 +43,7 @@ export class Inventory {
     });
   }
 
-  /** Returns the inventory with another list of loaded files, and with additional releases. */
+  /** Returns the inventory with a different list of loaded files, and with additional releases. */
   with(files: readonly LoadedFile[], releases: readonly Release[] = []): Inventory {
     return new Inventory(files, [...this.releases.values(), ...releases], this.register, this.#sources);
   }

@@ -172,7 +172,7 @@ export class SeenFileLedger implements SeenFiles {
     this.#recogniser = recogniser;
   }
 
-  /** Reads the results of earlier surveys. @param recogniser digest of the code of all readers. Ignores results with another digest */
+  /** Reads the results of earlier surveys. @param recogniser digest of the code of all readers. Ignores results with a different digest */
   static async read(database: Session, recogniser: string): Promise<SeenFileLedger> {
     const rows = await database.query<SeenFile & { path: string; recogniser: string } & Record<string, unknown>>(ledger('seen_files'));
     const known = new Map(rows.filter((row) => row.recogniser === recogniser).map(({ path, recogniser: _, ...seen }) => [path, seen]));

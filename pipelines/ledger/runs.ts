@@ -103,7 +103,7 @@ function lockLost(cause?: unknown): MappaleError {
 }
 
 /**
- * Locks the run's row in the ledger inside a transaction that writes durable data. The next run must close this row before that run writes. Therefore a run
+ * Locks the run's row in the ledger inside a transaction that writes durable data. Before the next run writes, that run must close this row. Therefore a run
  * without the lock cannot commit during or after another run.
  * @throws MappaleError `LOCK_LOST` (exit 6)
  */

@@ -34,9 +34,9 @@ export interface FindingCount {
 }
 
 export interface AddressRegister {
-  /** Number of published addresses of the comune; null if no file of addresses is loaded for the comune. */
+  /** Number of published addresses of the comune; null if no address file is loaded for the comune. */
   readonly addresses: number | null;
-  /** Earlier file of addresses; null if there is none. Without an earlier file, the findings `moved`, `new` and `missing` are unknown. */
+  /** Earlier address file; null if there is none. Without an earlier file, the findings `moved`, `new` and `missing` are unknown. */
   readonly compared_with: { readonly file: string; readonly vintage: string } | null;
   readonly findings: readonly FindingCount[];
 }
@@ -46,7 +46,7 @@ interface Counted extends Record<string, unknown> {
   readonly answer: AddressRegister;
 }
 
-/** Counts the findings of comuni. @param comuni cadastral codes of comuni in one region @returns the findings of each comune, by code */
+/** Counts the findings of comuni. @param comuni cadastral codes of comuni in the region @returns the findings of each comune, by code */
 export async function countFindings(database: Database, region: number, comuni: readonly string[]): Promise<(comune: string) => AddressRegister> {
   const counted = new Map((await database.query<Counted>(statement('counts'), [region, comuni])).map(({ belfiore, answer }) => [belfiore, answer]));
   return (comune) => {

@@ -1,6 +1,6 @@
 /**
  * Checks the health of the container. Reads the port from the command line of the container's first process, so that `serve --port` needs no other setting.
- * Exits with code 0 if the server answers with status 200, or if the container does not run `serve`.
+ * Exits with code 0 if the server returns status 200, or if the container does not run `serve`.
  */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

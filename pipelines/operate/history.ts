@@ -146,7 +146,7 @@ class Times {
   }
 }
 
-/** Ends the last value. */
+/** Sets the end of the last value's period, if the value is current. */
 function end(values: PublishedValue[], until: string): void {
   const last = values.at(-1);
   if (last?.until === null) values.splice(-1, 1, { ...last, until });

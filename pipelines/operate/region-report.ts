@@ -63,7 +63,7 @@ export interface ReportedRelease {
   readonly seconds: number | null;
   /** True if records = rows + rejects + duplicates, and the counts in the ledger equal the counts of members, rejects and duplicates. */
   readonly holds: boolean;
-  /** Warnings of the checks of the release's rows; null if another run or an older version of the program loaded the release. */
+  /** Warnings of the checks of the release's rows; null if a different run or an older version of the program loaded the release. */
   readonly warnings: readonly Warning[] | null;
 }
 
@@ -82,9 +82,14 @@ interface ReportedTable {
 }
 
 /**
- * States of coverage. `mapped`: the files cover the place and have objects there. `none`: the files cover the place and have no objects there. `partial`: the
- * files cover some places, or some of the maps cover the comune. `not_mapped`: the loaded files do not cover the place. `not_loaded`: no file is loaded.
- * `not_applicable`: the section applies to no examined parcel.
+ * States of coverage.
+ *
+ * - `mapped`: the files cover the place and have objects there.
+ * - `none`: the files cover the place and have no objects there.
+ * - `partial`: the files cover some places, or some of the maps cover the comune.
+ * - `not_mapped`: the loaded files do not cover the place.
+ * - `not_loaded`: no file is loaded.
+ * - `not_applicable`: the section applies to no examined parcel.
  */
 export const COVERAGE_STATES = ['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable'] as const;
 

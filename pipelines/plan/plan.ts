@@ -60,7 +60,7 @@ export interface BuildJob {
 
 export interface Plan {
   readonly loads: readonly LoadJob[];
-  /** Builds of Italy and then of the regions. A table that depends on a release to load counts as stale. */
+  /** Builds: Italy first, then the regions. A table that depends on a release to load counts as stale. */
   readonly builds: readonly BuildJob[];
   /** Descriptions of the regions (or Italy) that a user pinned, withdrew or rolled back, with user and reason. */
   readonly held: readonly string[];
@@ -195,7 +195,7 @@ function whyRead(source: RegisteredSource, files: readonly LocatedFile[], invent
   return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'the reader changed';
 }
 
-/** Returns the largest number plus 1, or 1 without numbers. */
+/** Returns the largest number plus 1, or 1 if there are no numbers. */
 function next(numbers: Iterable<number>): number {
   let last = 0;
   for (const each of numbers) last = Math.max(last, each);

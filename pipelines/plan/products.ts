@@ -18,7 +18,7 @@ export interface Product {
   /** Releases of the layers that the table reads, directly or through other tables. */
   readonly releases: readonly Release[];
   /**
-   * Releases that the table cites as sources of values. Releases of parcels and of codes and boundaries of comuni are not cited, because every table uses these
+   * Releases that the table cites as sources of values. Releases of parcels, comune codes and comune boundaries are not cited, because every table uses these
    * releases.
    */
   readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];
@@ -121,7 +121,7 @@ export function planProducts(
         && file.reads.every((read) => read === 'core.parcel' || products.get(read)?.hasSameVintages !== false),
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
-      stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'the ledger has the inputs in another form' : null,
+      stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'the ledger has the inputs in a different form' : null,
       published: before?.currentTable ?? null,
       hasNewSource: before !== undefined && isNoted(before.inputs, (input) => published.get(input)?.inputs)
         && isMore(sourcesOf(inputs, (input) => products.get(input)?.inputs, ids), sourcesOf(before.inputs, (input) => published.get(input)?.inputs, ids)),

@@ -1,12 +1,12 @@
 /**
- * Detects exports of a web service that may be incomplete. WFS and ArcGIS servers answer page by page, and a full page looks like a complete answer. An export
- * may be incomplete if the number of features is a usual page size. The same applies if the number is smaller than the server's count in the file. Such an
- * export is loaded, but supersedes no other file.
+ * Detects exports of a web service that may be incomplete. WFS and ArcGIS servers return features page by page, and a full page looks like a complete response.
+ * An export may be incomplete if the number of features is a usual page size. The same applies if the number is smaller than the server's count in the file.
+ * Such an export is loaded, but supersedes no other file.
  */
 import { bytesAt } from '../formats/shapefile.ts';
 import type { LocatedFile } from '../contract/survey.ts';
 
-/** Usual page sizes: maximum numbers of features in a server's answer. */
+/** Usual page sizes: maximum numbers of features in a server's response. */
 const PAGE_LIMITS: readonly number[] = [1_000, 2_000, 5_000, 10_000];
 /** Number of bytes at the start and at the end of a file to search for the server's count. */
 const EDGE_BYTES = 65_536;

@@ -30,7 +30,7 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
     if (odd !== null) {
       throw inputError('the encoding of the file is not the publisher\'s encoding', {
         code: 'ENCODING_WRONG', at: `${at}:${number}`,
-        detail: `expected text in UTF-8 or windows-1252, found ${JSON.stringify(odd[0])}, which seems to be text in another encoding`,
+        detail: `expected text in UTF-8 or windows-1252, found ${JSON.stringify(odd[0])}, which seems to be text in a different encoding`,
         hint: 'Use the downloaded file. A spreadsheet program may change the encoding when it saves a file.',
       });
     }

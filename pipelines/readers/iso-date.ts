@@ -1,6 +1,6 @@
 /** Parses dates in Italian form. */
 
-/** Converts `22/01/2024` to `2024-01-22`; null for another text or an invalid date. */
+/** Converts `22/01/2024` to `2024-01-22`; null for any other text or an invalid date. */
 export function isoDate(italian: string): string | null {
   const match = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(italian);
   if (match === null) return null;

@@ -69,7 +69,7 @@ export function noDataAmong(ewkb: Buffer): Refusal | null {
 const ITALY_LAEA = { west: 3_950_000, south: 1_325_000, east: 5_150_000, north: 2_755_000 } as const;
 
 /**
- * Determines whether a geometry of a map of Europe may be in Italy. @param ewkb geometry in degrees or EPSG:3035. A geometry in another CRS is only checked
+ * Determines whether a geometry of a map of Europe may be in Italy. @param ewkb geometry in degrees or EPSG:3035. A geometry in a different CRS is only checked
  * with `metresMisplaced`
  * @returns null if a part of the geometry may be in Italy, `outside` if no part is in Italy, or the reason for refusing the geometry
  */

@@ -117,7 +117,7 @@ function stemOf(path: string): string {
 /**
  * Reads a raster as one record. @param pattern pattern of the raster's file name. Exactly one entry of a zip must match @param schema schema of the columns,
  * whose messages state the expected values
- * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code of the schema, for another product
+ * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code of the schema, for a different product
  */
 export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, schema: z.ZodType<Tile>): Promise<void> {
   const facts = await factsOf(file, pattern);
@@ -149,7 +149,7 @@ function withoutItaly({ grid: { epsg, width, height, transform: [west, cellWidth
   const rows = `from ${shown(north + height * minusCellHeight)} to ${shown(north)} north`;
   return inputError('the raster has no values in Italy', {
     code: 'RASTER_OTHER', at, detail: `expected cells with a value in Italy, found none in a raster ${columns} and ${rows} (EPSG:${epsg})`,
-    hint: 'Remove this file from the folder, or download the file of Italy.',
+    hint: 'Remove this file from the folder, or download the file that covers Italy.',
   });
 }
 

@@ -59,7 +59,7 @@ export interface LayerAside {
 
 /**
  * How to read a file's layers. For files with different layers, a function that returns how to read a layer, or why the layer is not read. The function returns
- * null for a layer of another subject.
+ * null for a layer with a different subject.
  */
 type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | LayerAside | null);
 
@@ -88,7 +88,7 @@ class Layers {
   read = 0;
   readonly aside: string[] = [];
 
-  /** Checks that a file is not without a layer to read. @throws input error `LAYER_MISSING` if all layers were ignored */
+  /** Checks that a file has a layer to read. @throws input error `LAYER_MISSING` if all layers were ignored */
   check(at: string): void {
     if (this.read > 0 || this.aside.length === 0) return;
     throw inputError('the file has no layer that mappale reads', {
@@ -160,7 +160,7 @@ async function readDataset<K extends string>({ dataset, facts, weight }: OpenMem
       const found = dataset.layers.map((layer) => layer.name).join(', ') || 'no layer';
       throw inputError('the vector file has no layer with geometry', {
         code: 'LAYER_MISSING', at: dataset.label, detail: `expected a layer of features, found ${found}`,
-        hint: 'The file is truncated, damaged, or another file. Download the file again.',
+        hint: 'The file is truncated or damaged, or is not the expected file. Download the file again.',
       });
     }
     const total = layers.reduce((sum, layer) => sum + layer.featureCount, 0);
@@ -201,7 +201,7 @@ async function readDataset<K extends string>({ dataset, facts, weight }: OpenMem
 const UNDECLARED = /\.(?:geojson|json|kml)$/i;
 const TYPE_NAMES: Readonly<Record<VectorField['type'], VectorType | 'other'>> = { string: 'text', integer: 'number', real: 'number', date: 'date', datetime: 'date', other: 'other' };
 
-/** Refuses a file that declares another type for a mapped column. @throws input error `COLUMNS_CHANGED` */
+/** Refuses a file that declares a different type for a mapped column. @throws input error `COLUMNS_CHANGED` */
 function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (readonly [K, number])[], types: VectorReading<K>['types']): void {
   const retyped = columns.flatMap(([key, index]) => {
     const field = layer.fields[index];
@@ -214,7 +214,7 @@ function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (
 
 /**
  * Returns a function that writes a feature as a row, or rejects the feature. @param types `declared` if the format declares column types; `free` if each value
- * may have another type
+ * may have a different type
  */
 function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, types: 'declared' | 'free'): (feature: VectorFeature) => void {
   const names = layer.fields.map((field) => field.name);
@@ -235,7 +235,7 @@ function placing<K extends string>(layer: VectorLayer, member: MemberSink, readi
   };
 }
 
-/** Returns the reason for refusing a geometry, or null for a usable geometry. Returns `outside` for a geometry of a map of Europe that is outside Italy. */
+/** Returns the reason for refusing a geometry, or null for a usable geometry. Returns `outside` for a geometry outside Italy in a map of Europe. */
 function geometryRefusal(
   { ewkb, geometryError }: VectorFeature, { geometry: kind, ofEurope }: Pick<VectorReading<string>, 'geometry' | 'ofEurope'>,
 ): Refusal | 'outside' | null {
@@ -282,7 +282,7 @@ function propertiesOf(...texts: readonly string[]): string[] | null {
         // Skips the properties of the CRS, which has only the property `name`.
         if (names.join() !== 'name') return names.map(normaliseHeader);
       } catch {
-        // A brace inside of a text.
+        // A brace inside a text makes the match incomplete JSON.
       }
     }
   }

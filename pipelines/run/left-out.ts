@@ -28,8 +28,11 @@ export interface Omission {
 }
 
 /**
- * State of a section in a published region. `not_loaded`: no release of the section's sources is loaded. `kept`: the section still uses other files of the
- * source, with the given vintages. `without`: the section is published without the source, from other sources.
+ * State of a section in a published region.
+ *
+ * - `not_loaded`: no release of the section's sources is loaded.
+ * - `kept`: the section still uses other files of the source, with the given vintages.
+ * - `without`: the section is published without the source, from other sources.
  */
 interface AffectedSection {
   readonly section: string;

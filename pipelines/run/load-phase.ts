@@ -141,7 +141,7 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
   return { release, source, vintage: vintageText(vintage), region, files, records, rows, rejects, duplicates, warnings: warnings.length, seconds };
 }
 
-/** Returns a function that finds members of earlier releases that the same code has read, by name, size and CRC-32. The zip with the members may be another. */
+/** Returns a function that finds members of earlier releases that the same code has read, by name, size and CRC-32. The members may be in a different zip. */
 async function reusableMembers({ database }: Context, { source, region }: Located): Promise<Reusable> {
   const keyOf = ({ path, crc32, size }: MemberFacts): string => JSON.stringify([path.slice(path.lastIndexOf('/') + 1), crc32, size]);
   const parameters = [source.id, region, source.reader];

@@ -207,7 +207,7 @@ async function tidy(context: Context, options: RefreshOptions, regions: readonly
 /** Exit codes by priority. Several failures give the first of these codes that occurs. */
 const EXIT_ORDER = [EXIT.bug, EXIT.database, EXIT.checks, EXIT.rejects, EXIT.input, EXIT.usage, EXIT.locked] as const;
 
-/** Returns the exit code of a report; 0 without a failure. A left-out release gives the exit code of an unusable input, whatever the error. */
+/** Returns the exit code of a report; 0 if nothing failed. A left-out release gives the exit code of an unusable input, whatever the error. */
 export function exitCodeOf({ failures, leftOut }: Pick<RefreshReport, 'failures' | 'leftOut'>): number {
   const codes = failures.map((failure) => (leftOut.some((each) => each.failure === failure) ? EXIT.input : failure.exitCode));
   return EXIT_ORDER.find((code) => codes.includes(code)) ?? EXIT.done;

@@ -10,7 +10,7 @@ import type { LonLat, Random, SyntheticCell, SyntheticComune, SyntheticParcel, S
 const NEAR_M = 15;
 const MOST_PER_PARCEL = 20;
 
-/** A street. `odonimo` and `localita` are as published; `name` and `locality` are as in answers. */
+/** A street. `odonimo` and `localita` are as published; `name` and `locality` are as in parcel records. */
 export interface Street {
   readonly key: number;
   readonly comune: SyntheticComune;
@@ -35,7 +35,7 @@ export interface Access {
   readonly y: string;
   readonly quota: string;
   readonly metodo: string;
-  /** House number in the form of answers. */
+  /** House number as in parcel records. */
   readonly shown: string;
   /** Point of the access; null if the point is missing or implausible. */
   readonly point: LonLat | null;
@@ -99,7 +99,7 @@ export interface PlacedAccesses {
   readonly accesses: readonly Access[];
   /** Parcel index and distance in metres (0 inside the parcel) of each access, by key of the access. */
   readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
-  /** Accesses of each parcel in the order of an answer, by index of the parcel. */
+  /** Accesses of each parcel in the order of the parcel record, by index of the parcel. */
   readonly owned: ReadonlyMap<number, readonly Access[]>;
 }
 

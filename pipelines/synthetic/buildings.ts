@@ -45,8 +45,11 @@ interface ParcelBuildings {
 }
 
 /**
- * Returns the source of a comune's buildings. `topographic`: the national topographic database, in the province of Isernia. `register`: the land register, in
- * Trento. `aggregates`: elsewhere. Null for the last comune, which is in no file.
+ * Returns the source of a comune's buildings, or null for the last comune, which is in no file.
+ *
+ * - `topographic`: the national topographic database, in the province of Isernia.
+ * - `register`: the land register, in Trento.
+ * - `aggregates`: the structural aggregates, elsewhere.
  */
 export function buildingSource(region: SyntheticRegion, comune: SyntheticComune): 'topographic' | 'register' | 'aggregates' | null {
   if (comune.province.sigla === 'TN') return 'register';
@@ -63,7 +66,7 @@ export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): 
 const INNER: CellBox = [0.27, 0.27, 0.73, 0.73];
 /** Maximum distance in cells of a parcel's border from the lines between cells. */
 const STRAY = 0.26;
-/** Percentage of empty cells in a region with the density of Italy. */
+/** Percentage of empty cells in a region that is as dense as Italy. */
 const EMPTY_PERCENT = 81;
 /** Difference between the first building numbers of two successive sheets. */
 const PER_SHEET = 1000;

@@ -118,8 +118,8 @@ export class CellGrid {
   }
 
   /**
-   * Returns a ring with a corner at least every half cell, or every quarter of a cell in the form `place`, where edges are bent and lots are small. A long
-   * edge that is straight in degrees would be a curve in a projection.
+   * Returns a ring with a corner at least every half cell. In the form `place`, where edges are bent and lots are small, a corner is at least every quarter of
+   * a cell. A long edge that is straight in degrees would be a curve in a projection.
    */
   finely(ring: CellRing): CellRing {
     const perCell = this.#region.form === 'lattice' ? 2 : 4;

@@ -12,7 +12,7 @@ import type { ZipEntry, ZipEntryOptions } from './zip-writer.ts';
  * new item GUIDs for each file. FGDB format: https://github.com/rouault/dump_gdbtable/wiki/FGDB-Spec
  */
 const ITEM_TYPES: readonly Buffer[] = ['f3783e6f-65ca-4514-8315-ce3985dad3b1', 'c673fe0f-7280-404f-8532-20755dd8fc06', '70737809-852c-4a03-9e22-2cecea5b9bfa'].map(guidBytes);
-/** Names of the tables of items and of relationships between items. */
+/** Names of the table of items and of the table of relationships between items. */
 const [ITEMS, RELATIONSHIPS] = ['a00000004.gdbtable', 'a00000006.gdbtable'];
 
 /** Returns the 16 bytes of a GUID in the file's order, in which the first three groups are reversed. */

@@ -27,7 +27,9 @@ export interface RegionOptions {
   readonly comuni?: number | undefined;
   /** Code of the imitated region: 14, Molise (default), or 4, Trentino-Alto Adige with land registers. */
   readonly region?: number | undefined;
-  /** True for dense floods, buildings, land cover and addresses, for tests with few parcels. False for the density of Italy. The default is true. */
+  /**
+   * True for dense floods, buildings, land cover and addresses, for tests with few parcels. False if features are as dense as in Italy. The default is true.
+   */
   readonly dense?: boolean | undefined;
   /**
    * Form of the parcels. `lattice`: nearly equal parcels. `place`: towns with streets and small lots, and fields, tracks and a stream around each town. The
@@ -111,7 +113,7 @@ function cannotMake(option: string, expected: string, found: number | string): M
 /** Grid of a region: the number of parcels in each comune, and the positions of the comuni. Lengths are in units of 1/UNIT degree. */
 interface Grid {
   readonly count: number;
-  /** Number of parcels of the first comune. This number is a tenth greater than in the other comuni, plus the remainder of the division. */
+  /** Number of parcels of the first comune: a tenth more than in each other comune, plus the remainder of the division. */
   readonly largest: number;
   readonly usual: number;
   /** Number of comuni in a row of the grid. */

@@ -31,7 +31,7 @@ const PARCELS_PER_POINT: Readonly<Record<PointKind, number>> = { school: 1600, p
 const AT_LEAST: Readonly<Record<PointKind, number>> = { school: 100, pharmacy: 50, fuel: 55, culture: 190 };
 /** A region has a parcel with many points if it has at least this number of parcels. */
 const CROWDED_FROM = 1_000;
-/** Number of points at one place of the first comune. The number exceeds the maximum in an answer. */
+/** Number of points at one place of the first comune. The number exceeds the maximum in a parcel record. */
 const CROWD: Readonly<Partial<Record<PointKind, number>>> = { fuel: 52, culture: 22 };
 
 /** Returns the accesses of a comune that have a position, a number that is unique in the comune, and a parcel. */
@@ -98,7 +98,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
   return points;
 }
 
-/** Returns the true points of each parcel, in the order of the file. `answer` converts a point to the form of answers. */
+/** Returns the true points of each parcel, in the order of the file. `answer` converts a point to the form in a parcel record. */
 export function pointsByParcel<T>(
   region: SyntheticRegion, kind: PointKind, answer: (point: SyntheticPoint, placed: NonNullable<SyntheticPoint['placed']>) => T,
 ): (parcel: SyntheticParcel) => readonly T[] {
@@ -120,7 +120,7 @@ export function serialOf({ comune, nth }: SyntheticPoint, digits: number): strin
   return String((comune.index + 1) * 1000 + nth).padStart(digits, '0');
 }
 
-/** Formats coordinates with seven decimals, as in answers. */
+/** Formats coordinates with seven decimals, as in parcel records. */
 export function coordinatesOf([lon, lat]: LonLat): { readonly lat: number; readonly lng: number } {
   const round = (degrees: number): number => Math.round(degrees * 1e7) / 1e7;
   return { lat: round(lat), lng: round(lon) };

@@ -13,7 +13,7 @@ export interface RasterToWrite {
   /** North-western corner of the raster, in degrees or metres. If `isPoint` is set, the centre of the north-western cell. */
   readonly west: number;
   readonly north: number;
-  /** Width and height of a cell. */
+  /** Width and height of a cell, in degrees or metres. */
   readonly cell: number;
   readonly isPoint?: boolean;
   /** No-data value in GDAL's form, such as `-9999` or `nan`. If omitted, the file declares no such value. */

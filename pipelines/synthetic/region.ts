@@ -1,6 +1,6 @@
 /**
  * Defines the type of a synthetic region. `synthetic.ts` of each source uses the region to write files and to compute true values. The region depends only on
- * the number of parcels and the seed, so the same two numbers give the same bytes. No value is computed with PostGIS.
+ * the options, so the same options give the same bytes. No value is computed with PostGIS.
  */
 import type { ParcelKind } from '../contract/section.ts';
 
@@ -107,7 +107,9 @@ export interface SyntheticParcel {
   readonly index: number;
   readonly comune: SyntheticComune;
   readonly sheet: SyntheticSheet;
-  /** Label of the parcel, such as `123`, `12A`, `STRADA001` or `ACQUA001`. In a land register, such as `12/1`, or `.12` for a building parcel. */
+  /**
+   * Label of the parcel, such as `123`, `12A`, `STRADA001` or `ACQUA001`. In a land register, a label is for example `12/1`, or `.12` for a building parcel.
+   */
   readonly label: string;
   /** National cadastral reference, such as `Z001_000100.123`; in a land register, such as `IT.TN.001..12`. */
   readonly reference: string;
@@ -141,7 +143,7 @@ export interface SyntheticRegion {
   readonly comuniCatastali: readonly SyntheticComuneCatastale[];
   /** Number of different valid parcels. The database must contain this number of parcels. */
   readonly parcelCount: number;
-  /** True if features are so dense that even a small region has all kinds of features. False for about the density of Italy. */
+  /** True if features are so dense that even a small region has all kinds of features. False if features are about as dense as in Italy. */
   readonly dense: boolean;
   /** Box of all comuni in degrees: west, south, east, north. */
   readonly box: readonly [number, number, number, number];

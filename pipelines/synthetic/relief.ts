@@ -9,7 +9,7 @@ import { pointOnSurface } from './point-on-surface.ts';
 import { hashKey, randomOf } from './random.ts';
 import type { LonLat, SyntheticParcel, SyntheticRegion } from './region.ts';
 
-/** Lengths and heights in metres of the waves that form the hills. The steepest slope of all waves together is about 50°. */
+/** Lengths and heights in metres of the waves that form the hills. The steepest slope of all waves combined is about 50°. */
 const WAVES = [[950, 60], [430, 22], [190, 8], [70, 2]] as const;
 /** Cell size of the ground model in metres, and of the surface model in degrees. */
 export const GROUND_CELL_M = 10;

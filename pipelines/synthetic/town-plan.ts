@@ -9,7 +9,7 @@ import { CELL_X, CELL_Y, SHEET_ROWS } from './cell-size.ts';
 import { hashKey, randomOf } from './random.ts';
 import type { CellTown, Town } from './region.ts';
 
-/** Width and height of a cell in metres before the map, at latitude 42. */
+/** Width and height in metres of a cell whose lines are not yet bent, at latitude 42. */
 const [CELL_WIDTH_M, CELL_HEIGHT_M] = [41.3, 44.4];
 /** Distance between streets in cells: columns of a block, and rows of a block. */
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 2];
@@ -47,7 +47,7 @@ function bump(at: number, middle: number, end: number): number {
   return (1 - t * t) ** 2;
 }
 
-/** Returns half of the width in metres of the wider of two strips. */
+/** Returns half the width, in metres, of the wider of two strips. */
 function widestM(one: Strip | null, other: Strip | null): number {
   return Math.max(one === null ? 0 : HALF_M[one], other === null ? 0 : HALF_M[other]);
 }
@@ -75,7 +75,7 @@ export class TownPlan implements Town {
     this.#mainColumn = FIRST_COLUMN + BLOCK_COLUMNS * Math.round((columns / 2 - FIRST_COLUMN - 0.5) / BLOCK_COLUMNS);
     this.#stream = townRow > 0 ? (Math.floor(townRow / 2) + 0.5) * SHEET_ROWS : 1;
     const random = randomOf(seed, 'place', belfiore);
-    // The gradient of all waves together is below 0.5, so that the map stays injective.
+    // The gradient of all waves combined is below 0.5, so that the map stays injective.
     this.#waves = ([[1300, 30], [760, 16], [430, 9]] as const).map(([length, height]) => {
       const [direction, towards] = [random.next() * 2 * Math.PI, random.next() * 2 * Math.PI];
       return {

@@ -129,7 +129,7 @@ export class TownSheet {
         if (!this.#plan.isUrban(...next)) merging.merge([column, row], next, wanted);
       }
     }
-    // Merges single cells, and then any cells, if the country around the town is too small.
+    // Merges single cells, and then any cells, if the land around the town is too small.
     for (const limit of [2, 4, 8, cells.length, cells.length]) {
       for (const cell of cells) for (const [dx, dy] of NEIGHBOURS) if (merging.count > count) merging.merge(cell, [cell[0] + dx, cell[1] + dy], limit);
     }

@@ -1,9 +1,9 @@
 /**
  * Measures how fast the API server answers requests about a synthetic region in PostgreSQL. The server runs in a child process, and autocannon is the client.
  *
- * For each kind of request, the benchmark measures the highest rate with 50 connections that never wait. The latency at the highest rate is always 50 divided
- * by the rate. Therefore the benchmark also measures the latency at half of the highest rate. At the end, the benchmark times ordinary requests of one token,
- * alone and during the load of another client.
+ * For each kind of request, the benchmark measures the highest rate with 50 connections. Each connection sends the next request as soon as a response arrives.
+ * The latency at the highest rate is always 50 divided by the rate. Therefore the benchmark also measures the latency at half of the highest rate. At the end,
+ * the benchmark times ordinary requests of one token, alone and during the load of another client.
  */
 import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -28,9 +28,9 @@ interface Measured {
   /** Latencies in milliseconds at the highest rate. */
   readonly full: { readonly p50: number; readonly p99: number };
   readonly calm: Latencies;
-  /** Number of answers with a status other than 200. */
+  /** Number of responses with a status other than 200. */
   readonly failed: number;
-  /** Average size of an answer in bytes. */
+  /** Average size of a response in bytes. */
   readonly bytes: number;
 }
 
@@ -41,14 +41,14 @@ interface Latencies {
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
-  /** Number of answers with a status other than 200. */
+  /** Number of responses with a status other than 200. */
   readonly failed: number;
 }
 
 /** Latencies of one token's requests during the load of another client. */
 interface Fairness extends Latencies {
   readonly load: string;
-  /** Answers per second to the other client, including refusals. */
+  /** Responses per second to the other client, including refusals. */
   readonly served: number;
   readonly refused: number;
   /** p99 of the latency divided by the p99 without the load. */
@@ -116,7 +116,7 @@ function requestsWith(key: string, paths: readonly string[]): autocannon.Request
 }
 
 /**
- * Sends requests at a steady rate, even if earlier answers have not arrived. Measures the latency from the time at which the request was due. The tool
+ * Sends requests at a steady rate, even if earlier responses have not arrived. Measures the latency from the time at which the request was due. The tool
  * autocannon cannot send at a steady rate, because it sends all requests of a second at once.
  */
 async function paced(
@@ -156,14 +156,14 @@ async function fairnessOf(
     const paths = all[index % all.length]!;
     return paths[index % paths.length]!;
   });
-  // Waits for at least 300 answers. With fewer answers, the p99 would be one of the three slowest answers.
+  // Waits for at least 300 responses. With fewer responses, the p99 would be one of the three slowest responses.
   const lasting = Math.max(seconds, 300 / FAIR_RATE);
   const timed = (): Promise<Latencies> => paced(url, requestsWith(modest, mixed), { rate: FAIR_RATE, seconds: lasting, connections: 10 });
   await timed();
   const quiet = await timed();
   const found: Fairness[] = [{ load: 'no load', served: 0, refused: 0, ratio: 1, ...quiet }];
   for (const { load, connections, requests } of loadsOf(mixed, greedy)) {
-    // Runs the client of the load in a separate thread, because reading the load's answers would delay the timed requests.
+    // Runs the client of the load in a separate thread, because reading the load's responses would delay the timed requests.
     const storm = autocannon({ url, connections, duration: lasting + 4, requests, workers: 1, timeout: 30 });
     await sleep(2_000);
     const latencies = await timed();
@@ -198,7 +198,7 @@ function loadsOf(mixed: readonly string[], key: string): Load[] {
   ];
 }
 
-/** Names of the sections without data from rasters, buildings and points. */
+/** Names of nine sections, which make a smaller record than all sections. */
 const NINE = 'basic,risk,subsidence,coastal_erosion,valuation,valuation_history,economics,demographics,address';
 
 /** Returns requests for parcels and addresses from all over the region. */
@@ -235,7 +235,7 @@ function mistyped(street: string): string {
 
 function resultOf(parcels: number, measured: readonly Measured[], fairness: readonly Fairness[]): Result {
   return { bench: 'api', ...ofSteps(parcels, measured.map(({ name, most }) => rateOf(name, most)), Object.fromEntries([
-    ...measured.map(({ name, calm }) => [`${name}: p99 at half the most, ms`, rounded(calm.p99)] as const),
+    ...measured.map(({ name, calm }) => [`${name}: p99 at half the highest rate, ms`, rounded(calm.p99)] as const),
     ...fairness.map(({ load, p99 }) => [`under ${load}: p99, ms`, rounded(p99)] as const),
   ])) };
 }

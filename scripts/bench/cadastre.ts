@@ -25,7 +25,7 @@ import {
 } from './shared.ts';
 import { stageInChild, type Staged } from './stage.ts';
 
-/** Default number of parcels, as in a small region. The GML has 1.3 GB. With fewer parcels, starting the programs would take most of the time. */
+/** Default number of parcels, as in a small region. The GML has a size of 1.3 GB. With fewer parcels, starting the programs would take most of the time. */
 const PARCELS = 1_000_000;
 const REPEATS = 3;
 /** Number of parcels in a comune. The median of the published comuni is 7,918 parcels. */
@@ -133,7 +133,7 @@ async function writeRegion(path: string, parcels: number): Promise<void> {
 
 // --- The three programs-------------------------------------------------------------------------------------------------------
 
-/** Reads a GML document and writes the rows to a file. @returns the seconds for reading, without the writing */
+/** Reads a GML document and writes the rows to a file. @returns the time for reading, without writing, in seconds */
 async function scan(gml: string, into: string): Promise<number> {
   const out = createWriteStream(into, { highWaterMark: 1_048_576 });
   const full: Buffer[] = [];

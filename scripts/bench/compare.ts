@@ -2,7 +2,7 @@
 import { textTable } from '../../pipelines/text-table.ts';
 import { findState, isSameMachine, latestOf, shortState, type Line } from './history.ts';
 
-/** Ratio of the times above which a step is listed as slower. */
+/** Time ratio above which a step is listed as slower. */
 const SLOWER = 1.1;
 /** Time in seconds below which differences are only noise. */
 const TINY = 0.1;

@@ -20,13 +20,13 @@ export interface ChangedTables {
 
 /** Names of a published table in the ledger. */
 export interface TableNames {
-  /** Name of the content. */
+  /** Name of the content, which changes when rows change. */
   readonly partition: string;
   /** Table that holds the rows. */
   readonly heldIn: string;
 }
 
-/** Number of rebuilt tables up to which their names are printed. */
+/** Maximum number of rebuilt tables whose names are printed. If more tables are rebuilt, only their number is printed. */
 const FEW = 5;
 
 /** Lists the relations that a refresh changed. @param before names of the published tables before the refresh, by region and relation: `14 core.parcel` */

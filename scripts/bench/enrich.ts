@@ -21,7 +21,7 @@ const [PARCELS, POINTS] = [200_000, 1_000_000];
 /** Number of points to request from the API server. */
 const ASKED = 2_000;
 
-/** Rates of the API server in points per second. `alone`: one client that waits for each answer. `three`: three such clients in parallel. */
+/** Rates of the API server in points per second. `alone`: one client that waits for each response. `three`: three such clients in parallel. */
 interface Asked {
   readonly points: number;
   readonly alone: number;

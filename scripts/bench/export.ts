@@ -15,7 +15,7 @@ import { execute, inFolder, isInstalled, onPublishedRegion, runProgram, say, sec
 
 const PARCELS = 200_000;
 
-/** Slug of the region of the synthetic files. */
+/** Slug of the synthetic region. */
 const REGION = 'molise';
 
 /** Queries of the `\copy` exports that the benchmark compares with mappale's exports, without and with geometries. */

@@ -139,12 +139,12 @@ export function findState(history: readonly Line[], asked: string): string {
   });
 }
 
-/** Returns the last line of each benchmark and size that ran on a state. */
+/** Returns the last line of each benchmark and size that was measured on a state. */
 export function latestOf(history: readonly Line[], state: string): Line[] {
   return [...new Map(history.filter((each) => stateOf(each) === state).map((each) => [`${each.bench} ${each.size ?? ''}`, each])).values()];
 }
 
 export function isSameMachine(a: Pick<Line, 'machine'>, b: Pick<Line, 'machine'>): boolean {
-  // Tolerates 5 % of difference in memory, because a kernel update changes the reported memory a little.
+  // Tolerates a difference of 5 % in memory, because a kernel update changes the reported memory a little.
   return a.machine.cpu === b.machine.cpu && a.machine.cores === b.machine.cores && Math.abs(a.machine.memoryMiB / b.machine.memoryMiB - 1) < 0.05;
 }

@@ -1,5 +1,5 @@
 /**
- * Measures whole loads: `mappale refresh` loads the files of a synthetic region, about as dense as Italy, into an empty database. The program runs in a child
+ * Measures full loads: `mappale refresh` loads the files of a synthetic region, about as dense as Italy, into an empty database. The program runs in a child
  * process, so that the CPU time and memory of the benchmark are not measured. The times of steps come from the ledger. The times of tables come from the log.
  */
 import { regionName } from '../../pipelines/contract/regions.ts';
@@ -34,7 +34,7 @@ function describe({ size, seconds, steps, cpuSeconds, peakMiB, walBytes, diskByt
   say(`  WAL ${megabytes(walBytes)}; disk: published ${megabytes(published)}, database ${megabytes(after)}, peak ${megabytes(peak)}`);
 }
 
-/** Loads a region into an empty database. */
+/** Loads a region into an empty database, and returns the measurement. */
 export async function measureLoad({ url, name, server }: Fresh, files: SyntheticFiles, parcels: number): Promise<Measurement> {
   const folder = await files.of(parcels);
   await runProgram(['migrate'], { DATABASE_URL: url });

@@ -36,12 +36,12 @@ async function codeOf(): Promise<Pick<Circumstances, 'commit' | 'dirty'>> {
   return { commit: commit.trim(), dirty: changes.trim() !== '' };
 }
 
-/** Returns the version of the readers' GDAL. Asks GDAL's thread, because a process can load GDAL only once. */
+/** Returns the version of the GDAL library that the readers use. Asks GDAL's thread, because a process can load GDAL only once. */
 function bindingVersion(): Promise<string | null> {
   return gdal('GDAL', 'version').then(({ version }) => version, () => null);
 }
 
-/** Returns the version of the ogr2ogr in PATH; null without ogr2ogr. */
+/** Returns the version of the ogr2ogr in PATH; null if ogr2ogr is not installed. */
 function ogrVersion(): Promise<string | null> {
   return run('ogr2ogr', ['--version']).then(({ stdout }) => /GDAL (\S+?),/.exec(stdout)?.[1] ?? null, () => null);
 }

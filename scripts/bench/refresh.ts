@@ -1,6 +1,6 @@
 /**
  * Compares kinds of refreshes with the full load of a synthetic region: CPU time of Node and of the database server, WAL, and duration. Each refresh starts
- * from the publication of the previous refresh. After each refresh, the benchmark checks that the published tables show the change of the files.
+ * from the publication of the previous refresh. After each refresh, the benchmark checks that the published tables show the change in the files.
  */
 import { join } from 'node:path';
 import { loadSources } from '../../pipelines/contract/registry.ts';
@@ -17,9 +17,9 @@ import { inFolder, number, onFreshDatabase, runProgram, say, settle, thousands, 
 
 const DEFAULT_SIZE = 200_000;
 const MOST_COMUNI = 101;
-/** Smallest number of parcels of a comune: one whole sheet. */
+/** Minimum number of parcels in a comune: one whole sheet. */
 const LEAST_PARCELS = 100;
-/** One parcel in 100 is 1 %. */
+/** Moves one parcel in 100, which is 1 %. */
 const ONE_PERCENT = 100;
 
 interface Scene {
@@ -100,7 +100,7 @@ function showing(sql: string, expected: number, name: string): Check {
 const PUBLICATIONS = 'select count(*)::float8 as value from ledger.publication';
 const LAST_RELEASE = 'select max(release_id)::float8 as value from ledger.release';
 
-/** Returns a check that a new release of the parcels has documents of all given comuni that the refresh read again. @param comuni cadastral codes */
+/** Returns a check that the refresh loaded a new release of the parcels, and read the documents of all given comuni again. @param comuni cadastral codes */
 async function readAgain(scene: Scene, comuni: ReadonlySet<string>): Promise<Check> {
   const before = await valueOf(scene, LAST_RELEASE);
   return async (database) => {
@@ -149,7 +149,7 @@ function reissued(name: string, of: (region: SyntheticRegion) => readonly Synthe
   };
 }
 
-/** Returns a function that returns the comune in the middle of the list, or a following comune. */
+/** Returns a function that selects the comune `offset` places after the middle of the list. */
 function middle(offset: number) {
   return ({ comuni }: SyntheticRegion): SyntheticComune[] => comuni.slice((comuni.length >> 1) + offset).slice(0, 1);
 }

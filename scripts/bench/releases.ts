@@ -64,7 +64,7 @@ export function movedParcels(gml: string, isMoved: (position: number) => boolean
   return { gml: edited, moved };
 }
 
-/** Parcels that one night moves. */
+/** Parcels that move in one night. */
 interface Move {
   /** Cadastral code. */
   readonly comune: string;
@@ -73,8 +73,8 @@ interface Move {
 }
 
 /**
- * Returns the parcels to move in a night. Each night moves parcels of another comune, all comuni in turn except the first. Each time, other parcels of the
- * comune move. Parcels that move again move back.
+ * Returns the parcels to move in a night. Each night moves parcels of a different comune, in turn through all comuni except the first. Each time, different
+ * parcels of the comune move. Parcels that move again move back.
  * @param night number of the night, from 0
  * @param count number of parcels to move; fewer parcels move if the comune is smaller
  */
@@ -99,13 +99,13 @@ async function fileIn(folder: string, pattern: RegExp): Promise<string> {
   return name;
 }
 
-/** Copies a zip of a data folder under another name, and edits the copy. */
+/** Copies a zip of a data folder under a different name, and edits the copy. */
 async function copyZip(folder: string, name: string, edit: Edit, renamed: (name: string) => string): Promise<void> {
-  if (renamed(name) === name) throw new Error(`expected another name for the new release of ${name}`);
+  if (renamed(name) === name) throw new Error(`expected a different name for the new release of ${name}`);
   await rewriteZip(join(folder, name), edit, { into: join(folder, renamed(name)), renamed });
 }
 
-/** Half-year after the newest one of the synthetic region. */
+/** Half-year after the newest half-year of the synthetic region. */
 export const NEXT_HALF_YEAR = 2026 * 2;
 const EUROS = 35;
 
@@ -140,10 +140,10 @@ export async function nextTaxYear(folder: string): Promise<number> {
 
 /** Lowest new house number. All house numbers of the synthetic region are lower. */
 const FIRST_NEW_CIVIC = 2_000;
-/** One address in 200 gets another house number. */
+/** One address in 200 gets a different house number. */
 const ADDRESS_STEP = 200;
 
-/** Writes a newer ANNCSU archive, in which one address in 200 has another house number. @returns the number of changed addresses */
+/** Writes a newer ANNCSU archive, in which one address in 200 has a different house number. @returns the number of changed addresses */
 export async function newerAddresses(folder: string): Promise<number> {
   const renamed = (name: string): string => name.replace('20260602', '20260702');
   let changes = 0;

@@ -35,7 +35,7 @@ interface ComparedSection {
   readonly section: string;
   readonly seconds: number;
   readonly plainSeconds: number;
-  /** Seconds that loading the section's layers took. The plain script reads prepared tables instead of layers. */
+  /** Time to load the section's layers, in seconds. The plain script reads prepared tables instead of layers. */
   readonly layerSeconds: number;
   readonly parcels: number;
   /** Number of parcels whose values differ by more than rounding errors. */

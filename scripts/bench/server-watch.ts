@@ -23,7 +23,7 @@ const DISK_MS = 1000;
 
 /**
  * Measures CPU time, memory, WAL and disk usage of a database server while `work` runs.
- * @param server a connection to another database of the server
+ * @param server a connection to a different database of the server
  * @param name name of the database that `work` uses
  */
 export async function watchServer<T>(server: Database, name: string, work: () => Promise<T>): Promise<{ result: T; use: ServerUse }> {
@@ -83,7 +83,7 @@ async function localPostmaster(server: Database): Promise<number | null> {
   try {
     return await server.session(async (session) => {
       const { pid, name } = await one<{ pid: number; name: string }>(session, 'select pg_backend_pid() as pid, current_database() as name');
-      // Checks the command line, because this id belongs to another process if the server runs on another machine or in a container.
+      // Checks the command line, because this id belongs to a different process if the server runs on another machine or in a container.
       const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       if (!title.startsWith('postgres:') || !title.includes(` ${name} `)) return null;
       const parent = statOf(pid).parent;

@@ -253,7 +253,7 @@ export async function ogr2ogr(database: Database, databaseUrl: string, path: str
   const seconds = await secondsOf(() => execute('ogr2ogr', [
     '-f', 'PostgreSQL', ogrTarget(databaseUrl), path, ...more, '-lco', 'SCHEMA=ogr', '-lco', 'UNLOGGED=ON', '-lco', 'SPATIAL_INDEX=NONE', '--config', 'PG_USE_COPY', 'YES',
   ])).catch((error: unknown) => {
-    // The message is cut because ogr2ogr prints whole geometries.
+    // Truncates the message, because ogr2ogr prints whole geometries.
     throw new Error(`ogr2ogr: ${String(error).slice(0, 500)}`);
   });
   await database.query('drop schema ogr cascade');

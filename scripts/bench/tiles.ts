@@ -1,6 +1,6 @@
 /**
  * Measures the latency and size of parcel tiles from the API server, at the zooms that the map requests. Requests the tiles with the most parcels and the tiles
- * with the fewest parcels. One client waits for each answer. CPU time is measured over the whole run.
+ * with the fewest parcels. One client waits for each response. CPU time is measured over the whole run.
  */
 import { onDatabase } from '../../pipelines/db/index.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
@@ -27,7 +27,7 @@ interface Sample {
 }
 
 interface Measured extends Sample {
-  /** Latency of each answer in milliseconds. */
+  /** Latency of each response in milliseconds. */
   readonly times: readonly number[];
   /** Size of each tile in bytes before compression. */
   readonly bytes: readonly number[];
@@ -85,7 +85,7 @@ function samplesOf(z: number, points: readonly { readonly lng: number; readonly 
   return [{ name: `zoom ${z}, dense`, tiles: ordered.slice(0, count) }, { name: `zoom ${z}, sparse`, tiles: ordered.slice(-count) }];
 }
 
-/** Requests each tile of all samples once without timing, then several times with timing. @throws Error for an answer that is not a tile */
+/** Requests each tile of all samples once without timing, then several times with timing. @throws Error for a response that is not a tile */
 async function measureSamples(url: string, key: string, samples: readonly Sample[]): Promise<Measured[]> {
   const request = async ({ z, x, y }: TileNumber): Promise<{ ms: number; bytes: number }> => {
     const startedAt = performance.now();

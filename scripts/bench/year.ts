@@ -1,7 +1,7 @@
 /**
  * Measures whether nightly refreshes become slower, and whether the database grows, over many nights: `npm run bench -- year [NIGHTS [PARCELS]]`. Each night
- * moves 1 % of the parcels of a synthetic region, in another comune than the night before. Then the program refreshes and prunes in the same way as
- * `mappale watch --keep 1`. In the end, the sizes are compared with a full load of the final files into an empty database.
+ * moves 1 % of the parcels of a synthetic region, in a different comune from the night before. Then the program refreshes and prunes in the same way as
+ * `mappale watch --keep 1`. At the end, the sizes are compared with a full load of the final files into an empty database.
  */
 import { join } from 'node:path';
 import { loadSources } from '../../pipelines/contract/registry.ts';

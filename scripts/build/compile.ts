@@ -2,7 +2,7 @@
  * Writes the compiled modules, SQL and pages that the npm package and the image run, below `dist/`.
  *
  *   npm run build                the whole program: this script, then snapshot.ts
- *   npm run compile -- FOLDER    this script, into another folder, for tests
+ *   npm run compile -- FOLDER    this script, into a different folder, for tests
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

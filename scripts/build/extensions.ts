@@ -1,5 +1,5 @@
 /**
- * Creates the snapshot of an embedded database with all extensions, which a checkout uses. Run this script after changing the version of PGlite.
+ * Creates the snapshot that a checkout uses: an embedded database with all extensions. Run this script after changing the version of PGlite.
  *
  * node --import tsx scripts/build/extensions.ts
  */

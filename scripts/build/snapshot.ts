@@ -1,7 +1,8 @@
 /**
  * Runs the compiled program so that the program creates the snapshot from which new embedded databases start.
  *
- * npm run snapshot for the program in `dist/`, as `npm run build` does npm run snapshot -- FOLDER for a program in another folder, for tests
+ *   npm run snapshot                for the program in `dist/`, as `npm run build` does
+ *   npm run snapshot -- FOLDER      for a program in a different folder, for tests
  */
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

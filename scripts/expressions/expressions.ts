@@ -32,7 +32,7 @@ function literalOf(node: ts.Node): Found | null {
   return { text: node.text, pattern: node.text.slice(1, end), flags: node.text.slice(end + 1) };
 }
 
-/** Returns the expression of `new RegExp(…)` or `RegExp(…)`; null for another node. */
+/** Returns the expression of `new RegExp(…)` or `RegExp(…)`; null for any other node. */
 function constructedOf(node: ts.Node): Found | null {
   if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return null;
   if (node.expression.getText() !== 'RegExp') return null;

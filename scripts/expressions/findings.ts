@@ -3,11 +3,11 @@ import type { Expression } from './expressions.ts';
 
 export type Verdict = 'safe' | 'vulnerable' | 'unknown';
 
-/** A regular expression that is safe only because it is matched with short text. */
+/** A regular expression that is safe only because it is matched against short text. */
 export interface Exception {
   /** `Expression.text`. */
   readonly pattern: string;
-  /** Origin of the text with which the expression is matched. */
+  /** Origin of the text against which the expression is matched. */
   readonly origin: string;
   /** Maximum length of the text in characters, and the code that limits the length. */
   readonly bound: string;

@@ -6,7 +6,7 @@ import { zipStream } from '../../pipelines/synthetic/zip-writer.ts';
 type Cells = readonly string[];
 type LineEdit = (cells: Cells, number: number, count: number) => Cells | null;
 
-/** Edits each data line of a delimited text. @param head number of lines before the data */
+/** Edits each data line of a delimited text file. @param head number of lines before the data */
 export function eachLine(content: Buffer, { head, delimiter = ';' }: { readonly head: number; readonly delimiter?: string }, edit: LineEdit): Buffer {
   const lines = content.toString('latin1').split('\n');
   const body = lines.slice(head).filter((line) => line !== '');
@@ -144,7 +144,7 @@ export function withIncome(content: Buffer, euros: number): Buffer {
 }
 
 /**
- * Returns the incomes of another tax year. Each bracket is 2 % higher. The total rises by the same amount, so that the brackets still add up to the total.
+ * Returns the incomes of a different tax year. Each bracket is 2 % higher. The total rises by the same amount, so that the brackets still add up to the total.
  * @returns the new content, and the sum of the total incomes of the comuni in euros
  */
 export function withTaxYear(content: Buffer, year: number): { readonly content: Buffer; readonly total: number } {

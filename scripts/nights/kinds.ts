@@ -141,7 +141,7 @@ export class Scene {
     this.world.truth.set('addresses', await this.changeZip(this.world.truthOf('addresses'), (_, csv) => csv, () => `INDIR_MOLI_${this.world.day.replaceAll('-', '')}.csv`));
   }
 
-  /** Serves the parcels without a few parcels. @param base number of parcels in the first files */
+  /** Serves the file of parcels after removing a few parcels. @param base number of parcels in the first files */
   async offerParcels(base: number): Promise<void> {
     // Removes a different number of parcels each time, because otherwise the file would not change.
     const last = base - this.files.parcels;

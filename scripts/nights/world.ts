@@ -104,7 +104,7 @@ export class World {
     return world;
   }
 
-  /** Serves a file with a new ETag and date. @param manners faults that the server simulates in the answers */
+  /** Serves a file with a new ETag and date. @param manners faults that the server simulates in the responses */
   serve(route: Route, body: Buffer, manners: Manners = {}): void {
     this.#issue += 1;
     const version = createHash('sha256').update(body).update(String(this.#issue)).digest('hex').slice(0, 16);
@@ -113,8 +113,8 @@ export class World {
 
   answer(route: Route, handler: Handler): void {
     this.publisher.routes.set(ROUTES[route], handler);
-    // The edition of 2023 has other columns, which the synthetic region does not write. Therefore the server serves the same bytes under both names, and the
-    // program treats both as one file.
+    // The edition of 2023 has different columns, which the synthetic region does not write. Therefore the server serves the same bytes under both names, and
+    // the program treats both as one file.
     if (route === 'census') this.publisher.routes.set('/istat_census/Dati_regionali_2023.zip', handler);
   }
 

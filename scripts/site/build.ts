@@ -76,7 +76,7 @@ async function writeSource(folder: string, pages: readonly Page[], facts: SiteFa
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 
-/** Moves a folder. Copies the folder if the target is on another file system. */
+/** Moves a folder. Copies the folder if the target is on a different file system. */
 async function moveFolder(from: string, to: string): Promise<void> {
   await rename(from, to).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EXDEV') throw error;

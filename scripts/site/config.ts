@@ -14,7 +14,7 @@ export interface SiteFacts {
   readonly navigation: readonly Entry[];
   /** Page of each file and folder of the repository. */
   readonly pages: Readonly<Record<string, string>>;
-  /** Folder in which the relative links of a page start, for pages generated from a file in another folder. */
+  /** Folder from which the relative links of a page are resolved, for pages generated from a file in another folder. */
   readonly folders: Readonly<Record<string, string>>;
 }
 
@@ -63,7 +63,7 @@ export function siteConfig({ root, version, base, navigation, pages, folders }: 
   }
 }
 
-/** Replaces relative links with links of the site. Replaces a link to a file without a page with text that has the path as the title. */
+/** Replaces relative links with links of the site. A link to a file without a page becomes text, with the path as the title. */
 function rewriteLinks(tokens: readonly Token[], targetOf: (href: string) => string | null): void {
   let isText = false;
   for (const token of tokens) {

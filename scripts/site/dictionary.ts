@@ -87,7 +87,7 @@ function sectionPage(section: Section, sources: readonly RegisteredSource[]): Pa
       ['Sources', sourcesOf(section, sources).map(({ id, manifest }) => `${link(`/sources/${id}.md`, manifest.title)} (${escaped(manifest.attribution.license)})`).join(', ')],
     ]),
     '## Fields of the record',
-    table(['Field', 'Type', 'Unit', 'Meaning, also of null'], fieldsOf(section.block).map(([path, type, meaning]) => [
+    table(['Field', 'Type', 'Unit', 'Meaning, including that of null'], fieldsOf(section.block).map(([path, type, meaning]) => [
       code(path), escaped(type), escaped(units.get(path) ?? units.get(path.split('.').at(-1)!) ?? ''), prose(meaning),
     ])),
     '## Columns of exports and enriched tables',

@@ -1,4 +1,4 @@
-/** Reads all errors that the program expects from the source code, with code, exit code, texts, hint and fix. */
+/** Reads from the source code all errors that the program expects, with code, exit code, texts, hint and fix. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -26,7 +26,7 @@ type Expressions = Partial<Record<(typeof FIELDS)[number], ts.Expression>>;
 /** Arguments of a call, by parameter name. */
 type Given = ReadonlyMap<string, ts.Expression>;
 
-/** Returns the texts that an expression may have, with `…` for parts that are known only at run time. */
+/** Returns the texts to which an expression may evaluate, with `…` for parts that are known only at run time. */
 function textsOf(expression: ts.Expression | undefined, given: Given): string[] {
   if (expression === undefined) return [''];
   if (ts.isStringLiteralLike(expression)) return [expression.text];

@@ -11,7 +11,7 @@ import { tableLink } from './dictionary.ts';
 import { sourcesOf } from './feeds.ts';
 import { code, escaped, facts, link, list, page, prose, table, type Page } from './markdown.ts';
 
-/** Date that the function needs to list the files of a region. Any date gives the same number of files. */
+/** Date with which the files of a region are listed. Any date gives the same number of files. */
 const SOME_DAY = new Date('2026-11-01');
 
 function cycleText(cycle: Cycle): string {

@@ -1,8 +1,10 @@
 /**
  * Lists the phrases of `phrases.ts` in everything that people read.
  *
- * npm run words every finding: file:line, phrase, sentence npm run words -- sql test/api only files below these folders npm run words -- --sample 200 --seed 7
- * random sentences, for a person to read npm run words -- --known writes the number of findings in each file to known.json
+ *   npm run words                               every finding: file:line, phrase, sentence
+ *   npm run words -- sql test/api               only files below these folders
+ *   npm run words -- --sample 200 --seed 7      random sentences, for a person to read
+ *   npm run words -- --known                    writes the number of findings in each file to known.json
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

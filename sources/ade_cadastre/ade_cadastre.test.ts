@@ -20,7 +20,7 @@ const fixture = (name: string): string => join(FOLDER, 'fixture', name);
 const folder = temporaryFolder();
 
 describe('files of the cadastre', () => {
-  it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('are recognised by content under the name %s.zip, and get the region from this name or from the province codes inside', async (name) => {
+  it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('are recognised by content under the name %s.zip, and get their region from this name or from the province codes inside', async (name) => {
     const path = join(folder, `${name}.zip`);
     await writeFile(path, readFileSync(fixture('MOLISE.zip')));
     const { recognition } = await trial(source, path);

@@ -115,7 +115,7 @@ export class GmlDocument {
 
   /**
    * Appends bytes to the buffer. `process` reads the members in the buffer.
-   * @throws Refusal if the prologue is not well-formed. Input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` if the file contains another type of document
+   * @throws Refusal if the prologue is not well-formed. Input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` if the file contains a different type of document
    */
   push(chunk: Uint8Array): void {
     this.#append(chunk);
@@ -383,7 +383,7 @@ export class GmlDocument {
     }
     if (element.name === 'wfs:boundedBy' || element.name === 'gml:boundedBy') return true;
     if (element.name === 'wfs:truncatedResponse') {
-      throw inputError('the service truncated its answer', {
+      throw inputError('the service truncated its response', {
         code: 'RESPONSE_TRUNCATED', at: this.#at, detail: `expected members, found wfs:truncatedResponse after ${this.members}`, hint: 'Request the data from the service again.',
       });
     }
@@ -502,7 +502,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** @returns the member without the properties of these names, or null if the member has none of them. A property with elements inside is not supported. */
+/** @returns the member without the properties with these names, or null if the member has none of them. A property with elements inside is not supported. */
 function without(member: Buffer, names: ReadonlySet<string>): Buffer | null {
   let left = member;
   for (const name of names) {

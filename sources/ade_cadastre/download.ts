@@ -10,7 +10,7 @@ export default {
   // The publisher generates the files on 1 March and 1 September and publishes them within days.
   cycle: ['03-10', '09-10'],
   headers: { ...BROWSER, referer: 'https://www.agenziaentrate.gov.it/portale/download-massivo-cartografia-catastale' },
-  // Estimate: the files of all regions have about 18 GB, and the largest file has less than a sixth of this size.
+  // Estimate: the files of all regions take about 18 GB, and the largest file has less than a sixth of this size.
   largest: 3_000_000_000,
   files: ({ code }) => {
     const name = REGION_NAMES[code - 1] ?? null;

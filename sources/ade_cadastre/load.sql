@@ -185,8 +185,8 @@ select
   p.reference,
   'CadastralParcel.IT.AGE.PLA.' || p.reference as gml_id,
   case
-    -- A road or water label is STRADA or ACQUA, followed by any digits and letters that the office added (STRADA001B, STRADA001/B). Longer words are
-    -- names of land parcels.
+    -- A road or water label is STRADA or ACQUA, with or without a suffix that the office added: a letter, bis, ter, quater, or any text that does not begin
+    -- with a letter (STRADA001B, STRADA001/B). Longer words are names of land parcels.
     when core.upper_case(substr(p.reference, 13, 6)) = 'STRADA' and core.lower_case(substr(p.reference, 19)) ~ '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'road'
     when core.upper_case(substr(p.reference, 13, 5)) = 'ACQUA' and core.lower_case(substr(p.reference, 18)) ~ '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'water'
     else 'land'

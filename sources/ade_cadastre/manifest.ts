@@ -18,7 +18,7 @@ export const manifest: Manifest = {
   downloads: [
     { url: `${BULK}<REGION>.zip`, note: 'one zip per region: ABRUZZO, BASILICATA … VALLE-AOSTA, VENETO; none for Trentino-Alto Adige, whose provinces keep their own land registers' },
     { url: `${BULK}ITALIA.zip`, note: 'all regions in one zip' },
-    { url: 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/owfs01.php', note: 'WFS 2.0, GetFeature by BBOX (latitude, longitude); its answers can be loaded too' },
+    { url: 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/owfs01.php', note: 'WFS 2.0, GetFeature by BBOX (latitude, longitude); its responses can be loaded too' },
   ],
   cadence: 'half-yearly',
   crs: 'RDN2008 latitude, longitude (EPSG:6706), 8 decimals',

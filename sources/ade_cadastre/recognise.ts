@@ -32,7 +32,10 @@ export async function recognise(probe: Probe): Promise<Recognition | null> {
   return null;
 }
 
-/** The roles `MOLISE.zip` and `ITALIA.zip` are complete files. A zip of provinces with another name may contain only some provinces. */
+/**
+ * Returns whether a file is complete: the zip of a region or of Italy, with the publisher's name, such as `MOLISE.zip` or `ITALIA.zip`. A zip of provinces with
+ * a different name may contain only some provinces.
+ */
 function isWhole(role: (typeof ROLES)[number], name: string): boolean {
   return role === 'regione' ? findRegion(stemOf(name)) !== undefined : role === 'italia' && /^italia$/i.test(stemOf(name));
 }

@@ -281,7 +281,7 @@ function expectSrs(name: string, element: XmlElement, at: string): void {
     code: 'SRS_UNEXPECTED',
     at,
     detail: `expected urn:ogc:def:crs:EPSG::${SRID}, found ${name} on ${element.name}`,
-    hint: 'Request EPSG:6706 from the service and load that answer instead.',
+    hint: 'Request EPSG:6706 from the service and load that response instead.',
   });
 }
 

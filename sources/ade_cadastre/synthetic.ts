@@ -27,7 +27,7 @@ export interface Quirks {
   readonly duplicates: number;
   /** Reference of an accepted parcel outside the region. The ring of this parcel crosses itself and is repaired. */
   readonly repaired: string;
-  /** Reference of the member with the pseudo-comune `comune_unknown`. This member is only rejected if the list of comuni is loaded. */
+  /** Reference of the member with the pseudo-comune A000. This member is rejected as `comune_unknown`, but only if the list of comuni is loaded. */
   readonly pseudoComune: string;
 }
 
@@ -143,7 +143,7 @@ function* collection(feature: 'CadastralParcel' | 'CadastralZoning', count: numb
   yield '</wfs:FeatureCollection>\n\n';
 }
 
-/** Returns a quadrangle of about 40 m west of the region. Each number gives a quadrangle at another position. */
+/** Returns a quadrangle of about 40 m west of the region. Each number gives a quadrangle at a different position. */
 function outside(region: SyntheticRegion, number: number): Box {
   const west = region.box[0] - 0.01;
   const south = region.box[3] - 0.001 * number;

@@ -128,7 +128,7 @@ describe('a zip of the cadastre', () => {
     expect(threaded).toEqual(await outcome(0, path));
   });
 
-  it('is not read if its members are already loaded, not even ahead by a thread', async () => {
+  it('is not read if its members are already loaded, not even in advance by a thread', async () => {
     const opened: string[] = [];
     const asked: string[] = [];
     const reported: number[] = [];

@@ -233,7 +233,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('also loads the streets of INDIR, because a STRAD file may have another date', async () => {
+  it('also loads the streets of INDIR, because a STRAD file may have a different date', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002)}, ${raw(4, 1003, { street: 2, first: true })};
       insert into raw_street values (2, 2, 2, 'Z001', '094901', null, 'VIA FINTA', null, null, null, 1, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta']),
         (2, 3, 3, 'Z001', '094901', null, 'VIA VUOTA', null, null, null, 0, 'Via Vuota', null, null, array['odonimo'], array['via'], array['vuota']);`;
@@ -265,7 +265,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('fails if an access names a street of another comune', async () => {
+  it('fails if an access names a street of a different comune', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002, { belfiore: 'Z002', first: true })};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ checks }) => {
       expect((await checks()).map(({ name, level }) => [name, level])).toEqual([['accesso_street_known', 'error']]);

@@ -42,7 +42,7 @@ export interface Header {
   readonly layout: Layout | null;
 }
 
-/** Columns of a file that has additional columns or another order than the publisher's files. */
+/** Columns of a file that has additional columns or a different column order than the publisher's files. */
 interface Layout {
   readonly columns: FoundColumns<string>;
   /** Number of columns. */
@@ -128,7 +128,7 @@ async function readCsv(stream: Readable, at: string, role: Role, member: MemberS
     if (full !== undefined) await full;
   }
   if (carry !== null) {
-    // The publisher's files have an end of line on every line. In a file that was saved again, the last line may be complete without an end of line.
+    // Every line of the publisher's files ends with a line end. In a file that was saved again, the last line may be complete without a line end.
     // If the last line also lacks columns, the file was truncated and an unknown number of lines is missing.
     const separators = carry.filter((byte) => byte === SEPARATOR).length;
     const expected = lines.width(role) - 1;
@@ -203,7 +203,7 @@ abstract class Lines {
   protected abstract line(bytes: Buffer, start: number, end: number): void;
 
   /**
-   * Converts a line of another layout to the publisher's layout and reads it. A rejected line is kept in the publisher's layout, which matches the
+   * Converts a line with a different layout to the publisher's layout and reads it. A rejected line is kept in the publisher's layout, which matches the
    * header in the member's envelope.
    */
   #arranged({ columns, width, order }: Layout, text: string): void {

@@ -15,7 +15,7 @@ const EXACT_DIGITS = 15;
 const LOWEST = 9_999;
 /** Powers of ten up to the maximum number of digits, all exact in a double. */
 const TEN: readonly number[] = Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power);
-/** Size of a row without texts: 13 lengths, four int8 or float8 of 8 bytes, four int4, one int2, and the comune. */
+/** Number of bytes that is enough for a row without its free texts: 13 lengths, five int8 or float8, three int4, one int2, and the comune. */
 const FIXED_BYTES = 160;
 
 const number = new DataView(new ArrayBuffer(8));

@@ -75,7 +75,7 @@ export const indirAccess = z.strictObject({
   CODICE_COMUNALE_ACCESSO: optionalText,
   CIVICO: whole('civico_malformed'),
   ESPONENTE: optionalText,
-  /** Series of the number as published. The value is ROSSO, NERO or, in a few lines, another text. */
+  /** Series of the number as published. The value is ROSSO, NERO or, in a few lines, a different text. */
   SPECIFICITA: optionalText,
   /** Distance along the street in metres, where accesses are numbered by distance. */
   METRICO: whole('metrico_malformed'),

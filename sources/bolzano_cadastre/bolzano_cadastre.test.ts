@@ -18,7 +18,7 @@ const folder = temporaryFolder();
 beforeAll(() => synthetic.write(region, folder));
 
 describe('the parcels of Bolzano', () => {
-  it('are complete if the file has the name of the layer, and a part if the file has another name', async () => {
+  it('are complete if the file has the name of the layer, and a part of the province if the file has a different name', async () => {
     const whole = await trial(source, join(folder, 'ParcelsAggregate.geojson'));
     expect(whole.recognition).toMatchObject({ role: 'parcels', vintage: '0000', region: 4, complete: true });
     const path = join(folder, 'eppan 20250301.geojson');

@@ -27,7 +27,7 @@ function editionOf(name: string): string | null {
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  // Many programs save the service's GeoJSON answer as .json.
+  // Many programs save the service's GeoJSON response as .json.
   const plain = probe.entries === null && /\.json$/i.test(probe.name);
   const mine = (plain ? [{ path: probe.name, fields: null, changed: null, head: probe.head, properties: null }] : await lookAtVectors(probe)).filter(isMine);
   if (mine.length === 0) return null;

@@ -1,8 +1,7 @@
 /**
- * Writes the synthetic region's land cover in the form of the map of Europe: polygons without gaps or overlaps, drawn across comuni. The matrix of
- * the landscape (arable land or forest) consists of a few polygons with tens of thousands of corners. Each patch of another class is a hole in the
- * matrix. Some patches contain a hole with a third class. The file also has polygons elsewhere in Europe, which must be skipped, and one polygon of
- * an unknown class.
+ * Writes the synthetic region's land cover in the form of the map of Europe: polygons without gaps or overlaps, drawn across comuni. The matrix of the
+ * landscape (arable land or forest) consists of a few polygons with tens of thousands of corners. Each patch with a different class is a hole in the matrix.
+ * Some patches contain a hole with a third class. The file also has polygons elsewhere in Europe, which must be skipped, and one polygon of an unknown class.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, jaggedArea, zonesByBlock, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';
@@ -16,8 +15,8 @@ import { CLASSES } from './schema.ts';
 
 const NAME = 'U2018_CLC2018_V2020_20u1';
 /**
- * Number of cells of a square block with four patches, and number of corners per cell along a patch's edge. In Italy, a polygon has about 240 ha. A
- * block of 80 cells has 1,160 ha, and a block of a dense region has 290 ha.
+ * Side in cells of a square block with four patches, and number of corners per cell along a patch's edge. In Italy, an average polygon has about 240 ha. A
+ * block of 80 × 80 cells has 1,160 ha, and a block of a dense region has 290 ha.
  */
 const DENSE = { block: 40, cornersPerCell: 4 };
 const USUAL = { block: 80, cornersPerCell: 2 };

@@ -20,7 +20,7 @@ export const manifest: Manifest = {
   crs: 'from the .prj file, which has the name of the CRS without a code: EPSG:7794 (RDN2008 / Italy zone E-N)',
   keep: 'newest',
   ignored: {
-    label: 'number of the aggregate in its comune; also the last part of IDAG',
+    label: 'number of the aggregate in its comune; also part of IDAG',
     comune: 'name of the comune; derived from the code in IDAG',
   },
   highValue: { category: 'geospatial', entry: '1, geospatial: buildings' },

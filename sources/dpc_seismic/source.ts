@@ -10,8 +10,8 @@ import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
 /**
- * Names with the publisher's words and dates, such as `classificazione-sismica-aggiornata-maggio-2025` and `classificazione2024`. A file with another word
- * in its name contains a part of the list.
+ * Names with the publisher's words and dates, such as `classificazione-sismica-aggiornata-maggio-2025` and `classificazione2024`. A file with any other word in
+ * its name contains only a part of the list.
  */
 const WHOLE: WholeName = {
   whole: /^classificazione(?:[-_ ]*(?:sismica|dei|aggiornata|aggiornamento|comuni|italiani|al|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|\d))*$/i,

@@ -4,8 +4,8 @@
 -- grain: one row per cell of a file, with the best-fitting series if the cell is repeated; one row per tile of a file
 -- crs: none; the key is the cell's position on the 100 m grid of EPSG:3035
 
--- Few cells are repeated, so their keys are found first and only rows with these keys are sorted. If two files contain a cell, each file keeps its
--- row. One of the two rows is chosen when the region's parcels are processed.
+-- Few cells are repeated, so their keys are found first and only rows with these keys are sorted. If two files contain the same cell, each file keeps its row.
+-- One of the two rows is chosen when the region's parcels are processed.
 create table repeated_cell as
 select
   member_id,

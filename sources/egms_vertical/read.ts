@@ -313,7 +313,7 @@ class TileRows {
   }
 
   /**
-   * Handles a repeated header, which occurs in concatenated tiles. A header with other date columns is accepted. A header with moved fields is an
+   * Handles a repeated header, which occurs in concatenated tiles. A header with different date columns is accepted. A header with moved fields is an
    * error, because the values would be read into the wrong columns.
    */
   #headerAgain(line: string): void {

@@ -13,12 +13,12 @@ import { firstIssue, refusalOf, type Refusal } from '../../pipelines/readers/ref
 export const CELL_M = 100;
 /** Maximum coordinate in EPSG:3035. All coordinates in Europe are positive. */
 export const MAX_COORDINATE_M = 10_000_000;
-/** Maximum velocity. Interferometry cannot measure a metre per year, so a higher value is a no-data value or belongs to another column. */
+/** Maximum velocity. Interferometry cannot measure a metre per year, so a higher value is a no-data value or belongs to a different column. */
 export const MAX_VELOCITY_MM_YEAR = 1_000;
 /** Maximum acceleration, and the limits of height in Europe. Values beyond these limits are errors too. */
 export const MAX_ACCELERATION_MM_YEAR2 = 1_000;
 export const HEIGHT_M = [-1_000, 9_000] as const;
-/** Maximum number of digits before and after the point. All digits together form an integer below 2^53, so that the fast path divides exactly. */
+/** Maximum number of digits before and after the point. All digits of a number form one integer below 2^53, so that the fast path divides exactly. */
 const DECIMAL = /^-?\d{1,7}(\.\d{1,6})?$/;
 
 const decimal = z.string().regex(DECIMAL, 'expected a decimal number').transform(Number);

@@ -26,7 +26,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
         code: 'EGMS_DOWNLOAD_REFUSED',
         at: probe.name,
         detail: `expected a zip, found ${describe(probe.head)}`,
-        hint: 'The Explorer answers "429 Too Many Requests" or a login page if requests are too frequent or the token has expired. Get a new link and download the tile again.',
+        hint: 'The Explorer returns "429 Too Many Requests" or a login page if requests are too frequent or the token has expired. Get a new link and download the tile again.',
       });
     }
     return recogniseCsv(probe.name, probe.name, probe.head);

@@ -15,7 +15,7 @@ import { EDITIONS } from './schema.ts';
 
 const RELEASE = '2020_2024_1';
 const OLDER_RELEASE = '2018_2022_1';
-/** Date columns of the release 2020–2024. */
+/** Number of date columns of the release 2020–2024. */
 const DATES = 303;
 /** Number of cells above which a region has a shorter series. The reader skips the series, so a long series would only slow the tests. */
 const CELLS_WITH_FULL_SERIES = 50_000;
@@ -35,7 +35,7 @@ interface Layout {
 const LAYOUT: Layout = { columns: EDITIONS['2020–2024'].join(','), reference: '2.1,-0.7,-1.5,' };
 const OLDER_LAYOUT: Layout = { columns: EDITIONS['2015–2023'].join(','), reference: '' };
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Velocities at the limits of a class. One tenth of the cells has exactly one of these values. */
+/** Velocities at the limits of a class. One tenth of the cells have exactly one of these values. */
 const BOUNDARY_VELOCITIES = [-2, -5, -10, -20, 2, 0, -1.9, -2.1, 2.1, 1.9];
 const BOUNDARY_ACCELERATIONS = [0.1, -0.1, 0.11, -0.11, 0];
 
@@ -92,7 +92,7 @@ function dateColumns(firstDay: string, count: number): string {
   return Array.from({ length: count }, (_, i) => new Date(start + i * 6 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')).join(',');
 }
 
-/** Returns the last part of lines: seasonality, reference network and a series. The reader skips these columns. */
+/** Returns 32 variants of the end of a line: seasonality, reference network and a series. The reader skips these columns. */
 function tails(dates: number, { reference }: Layout): string[] {
   return Array.from({ length: 32 }, (_, variant) => {
     const series = Array.from({ length: dates }, (_unused, i) => (Math.round(10 * (3 * Math.sin(i / 9 + variant) - i * 0.02 * variant)) / 10).toFixed(1));
@@ -152,7 +152,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
         const cell = cellAt(seed, ix, iy);
         if (cell === null) continue;
         block += line(seed, [ix, iy], cell, tail);
-        // Some cells are repeated with a larger rmse and another motion. The repeated row must never be chosen, in any order of rows.
+        // Some cells are repeated with a larger rmse and a different motion. The repeated row must never be chosen, in any order of rows.
         if (mix(seed, ix, iy, 8) % 500 === 0) block = line(seed, [ix, iy], { velocity: 99.9, acceleration: 9.99 }, tail, 9.9) + block;
       }
       if (block !== '') yield block;
@@ -168,7 +168,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const middle: readonly [number, number] = [Math.floor((x0 + x1) / 2), Math.floor((y0 + y1) / 2)];
   await writeLooseTile(region, folder, itemAt(tiles, tiles.length - 1), middle);
 
-  // The data of the next files must not be served: the other component, and an older release with other motions.
+  // The data of the next files must not be served: the other component, and an older release with different motions.
   const [tx, ty] = itemAt(tiles, 0);
   const others = (ends: readonly string[]): string[] =>
     Array.from({ length: 20 }, (_, i) => line(seed, [middle[0] + i, middle[1]], { velocity: 55.5, acceleration: 5.55 }, ends));
@@ -199,7 +199,10 @@ async function writeLooseTile(
   await pipeline(loose, createWriteStream(join(folder, `${tileName(lastX + 1, lastY, 'U', RELEASE)}.csv`)));
 }
 
-/** Rounds halves away from zero on the 15 digits of a double, like PostgreSQL's numeric. */
+/**
+ * Rounds to two decimals, with halves away from zero, like PostgreSQL's numeric. Uses only 13 significant digits, because the last digits of a double are
+ * inexact.
+ */
 function round2(value: number): number {
   const hundredfold = Math.round(Number((Math.abs(value) * 100).toPrecision(13)));
   return hundredfold === 0 ? 0 : (Math.sign(value) * hundredfold) / 100;

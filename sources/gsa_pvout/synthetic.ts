@@ -29,7 +29,7 @@ function raster(region: SyntheticRegion, times: number): Parameters<typeof write
   const [right, bottom] = place([east, south]).map((cell) => Math.ceil(cell) + MARGIN) as [number, number];
   return {
     epsg: 4326, width: right - left, height: bottom - top, west: -180 + left * CELL, north: 90 - top * CELL, cell: CELL, noData: 'nan',
-    // The northern rows are sea.
+    // The northernmost row is sea.
     row: (row) => Float32Array.from({ length: right - left }, (_, column) => (row === 0 ? NaN : times * value(region.seed, left + column, top + row))),
   };
 }

@@ -24,7 +24,7 @@ export function gmlDegrees(head: Buffer): number[] {
 
 /** Reads the document as a stream. The position is the number of the feature. @throws input errors `XML_BROKEN`, `COLUMNS_CHANGED` */
 export async function readGml(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
-  // A feature may lack a property that has no value. Such a feature is a node without acceleration, not another layout.
+  // A feature may lack a property that has no value. Such a feature is a node without acceleration, and does not mean a different layout.
   const columns = new PropertyColumns({ mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at }, member);
   const records = await readFeatures(counted(stream as AsyncIterable<Buffer>, progress), at, (feature) => {
     const names = [...feature.properties.keys()];

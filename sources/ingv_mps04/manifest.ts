@@ -26,8 +26,8 @@ export const manifest: Manifest = {
     '84perc': '84th percentile of ag; mappale publishes the median instead',
     fid: 'sequential number added by a conversion; not used for the same reason as id',
     objectid: 'sequential number added by a conversion; not used for the same reason as id',
-    ag_16: '16th percentile of ag, as copies name the column; mappale publishes the median instead',
-    ag_84: '84th percentile of ag, as copies name the column; mappale publishes the median instead',
+    ag_16: '16th percentile of ag, under the column name that copies use; mappale publishes the median instead',
+    ag_84: '84th percentile of ag, under the column name that copies use; mappale publishes the median instead',
   },
   optional: {
     id: 'copies of the file lack this column', fid: 'copies of the file lack this column', objectid: 'copies of the file lack this column',

@@ -1,6 +1,6 @@
 /**
- * Reads the grid as GML (`gml.ts`) or as text. A text has a header with column names in any order and one node per line. Columns are divided by
- * spaces, tabs, semicolons or commas.
+ * Reads the grid as GML (`gml.ts`) or as text. A text file has a header with column names in any order, and one node per line. Columns are separated by spaces,
+ * tabs, semicolons or commas.
  */
 import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader, type FoundColumns } from '../../pipelines/formats/csv.ts';
@@ -19,7 +19,7 @@ const CR = 0x0d;
 const SPACE = 0x20;
 /** Maximum length of a line. Lines have about 40 characters, and a file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 4096;
-/** Matches a line without content. `String.trim` also removes blanks of Unicode, which are bytes of content when records are counted. */
+/** Matches a line without content. `String.trim` also removes Unicode blanks, whose bytes count as content when records are counted. */
 const BLANK_LINE = /^[\t-\r ]*$/;
 
 type Split = (line: string) => string[];

@@ -14,7 +14,7 @@ export const node = z.strictObject({
   /** Degrees north. */
   lat: decimal.refine((value) => value >= ITALY.south - MARGIN && value <= ITALY.north + MARGIN, 'expected a latitude of Italy, 34 to 48.5'),
   /**
-   * Peak ground acceleration on rock in g. Values in Italy are below 0.4. A value above 1 is in another unit (g/10, m/s², cm/s²).
+   * Peak ground acceleration on rock in g. Values in Italy are below 0.4. A value above 1 is in a different unit (g/10, m/s², cm/s²).
    */
   ag: decimal.refine((value) => value > 0 && value < 1, 'expected an acceleration in g, above 0 and below 1'),
 });
@@ -40,7 +40,7 @@ export function isNodeTable(names: readonly string[]): boolean {
 
 const NODE = [COLUMNS.lon.join('|'), COLUMNS.lat.join('|'), COLUMNS.ag.join('|')];
 const NUMBER = 'id|fid|objectid';
-/** All columns of INGV's text, and of copies without percentiles or without the number. */
+/** All columns of INGV's text file, and of copies without percentiles or without the number. */
 export const EDITIONS = {
   'with percentiles': [NUMBER, ...NODE, '16perc|ag_16', '84perc|ag_84'],
   'without percentiles': [NUMBER, ...NODE],

@@ -99,7 +99,7 @@ describeLoad('loading the flood mosaic', 'ispra_flood', (loaded) => {
     expect(found.violations).toEqual(['flood_scenarios_complete', 'flood_class_missing']);
   });
 
-  it('covers the 20 regions for each class if the file is of all Italy, and no region for an area in the sea', async () => {
+  it('covers the 20 regions for each class if the file covers all of Italy, and no region for an area in the sea', async () => {
     const found = await loaded(`
       insert into raw_flood_hazard
       select 1, region_code, 'P1', null, st_expand(st_centroid(geom), 0.01) from core.region_box

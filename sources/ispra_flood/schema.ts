@@ -43,7 +43,7 @@ export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   }),
 ]))]);
 
-/** Returns the class in the name of a layer, such as P3 for `HPH_Mosaicatura_ISPRA_2020_…`. Returns null for another name. */
+/** Returns the class in the name of a layer, such as P3 for `HPH_Mosaicatura_ISPRA_2020_…`. Returns null for any other name. */
 export function classOfLayer(layer: string): FloodClass | null {
   return BY_PREFIX[/^(HPH|MPH|LPH)(?=[_ -]|$)/i.exec(layer)?.[1]?.toUpperCase() ?? ''] ?? null;
 }

@@ -13,7 +13,7 @@ import type { SyntheticComune, SyntheticParcel, SyntheticRegion } from '../../pi
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /**
- * The quirks repeat in square blocks with this number of cells. The valley also repeats, in the southern 16 rows of each block. Italy has one polygon
+ * The quirks repeat in square blocks whose side has this number of cells. The valley also repeats, in the southern 16 rows of each block. Italy has one polygon
  * per thousand parcels, floods cover a tenth of the country, and outlines have a corner about every 20 m. A dense region has nine times as many
  * polygons, and outlines with a corner every 5 m.
  */
@@ -126,7 +126,7 @@ const synthetic: Synthetic = {
 
   truth(region) {
     const grid = new CellGrid(region);
-    // Returns the part of the valley that the block's cells can touch. The part has the same corners as the whole valley.
+    // The zones of a block include only the part of the valley that the block's cells can touch. This part has the same corners as the whole valley.
     const { block, cornersPerCell } = region.dense ? DENSE : USUAL;
     const around = zonesByBlock(block, (x, y) => [...valley(cornersPerCell, y, x - 2.5, x + block + 2.5), ...quirks(x, y)]);
     return (parcel) => {

@@ -36,7 +36,7 @@ function zones(x: number, y: number): Zone[] {
     of('P4', boxArea([x + 10.5, y + 15.5, x + 24.5, y + 18.5])),
     of('P3', holedArea([x + 26.5, y + 16.5, x + 34.5, y + 24.5], [x + 28.5, y + 18.5, x + 32.5, y + 22.5])),
     of('AA', boxArea([x + 29.5, y + 19.5, x + 31.5, y + 21.5])),
-    // An area of attention that overlaps an area with a class, which determines the class of the parcel.
+    // An area of attention that overlaps an area with a class. The area with a class determines the class of the parcel.
     of('AA', boxArea([x + 1.5, y + 30.5, x + 6.5, y + 35.5])),
     of('P1', boxArea([x + 4.5, y + 33.5, x + 9.5, y + 38.5])),
     of('P3', crossedArea(x + 14.5, y + 30.5)),

@@ -29,7 +29,7 @@ interface Segment {
   readonly lines: readonly (readonly LonLat[])[];
 }
 
-/** Pairs of class and mean, repeated along the shore. */
+/** Published class, served class and mean change of the segments, repeated along the shore. */
 const CASES: readonly (readonly [string | null, Segment['dynamic'], number | null])[] = [
   ['Erosione', 'erosion', -0.36], ['Erosione', 'erosion', -0.5], ['Stabilità', 'stable', 0], ['EROSIONE', 'erosion', -0.99], ['Nessuna informazione', null, null],
   ['Erosione', 'erosion', -1], ['Avanzamento', 'accretion', 1.25], ['Erosione', 'erosion', -1.99], ["Stabilita'", 'stable', -0.12], ['Erosione', 'erosion', -2],
@@ -100,7 +100,8 @@ const synthetic: Synthetic = {
 
   /**
    * Distances agree with the database's distances to a few millimetres, because the database searches for the nearest point on the sphere. In the form `place`,
-   * two distant corners of a parcel may be nearly as near. If the sphere changes their order, the database's distance is up to about 0.2 % longer.
+   * two distant corners of a parcel may be at almost the same distance from the shore. If the sphere changes their order, the database's distance is up to
+   * about 0.2 % longer.
    */
   truth(region) {
     const all = segments(region);
@@ -108,7 +109,7 @@ const synthetic: Synthetic = {
     return (parcel) => {
       // The file covers only part of Italy: the comuni whose northern edge is the shore. Each comune has several segments.
       const coverage = { coastal_erosion: parcel.comune.coastal ? 'mapped' : 'not_mapped' };
-      // A degree of latitude has 111 km, so a parcel that is 0.01 degree further south is outside the radius.
+      // A degree of latitude is 111 km long, so a parcel that is 0.01 degree further south is outside the radius.
       const [parcelWest, , , parcelNorth] = boxOf(parcel.polygons);
       if (parcelNorth < north - 0.01) return { coastal_erosion: [], coverage };
       const middle = Math.floor((parcelWest - west) / STEP);

@@ -16,7 +16,7 @@ export const manifest: Manifest = {
   downloads: [
     {
       url: 'https://www.istat.it/storage/cartografia/confini_amministrativi/generalizzati/2026/Limiti01012026_g.zip',
-      note: 'generalised boundaries of all levels; use /non_generalizzati/ for the detailed boundaries, and another year for another edition',
+      note: 'generalised boundaries of all levels; use /non_generalizzati/ for the detailed boundaries, and a different year for a different edition',
     },
     { url: 'https://github.com/openpolis/geojson-italy', note: 'the boundaries of 2023 as GeoJSON in WGS 84 with cadastral codes, one file per province' },
   ],

@@ -1,6 +1,6 @@
 /**
  * Writes the boundaries of the synthetic region as Istat publishes them: one zip with a folder per level, and shapefiles in UTM zone 32. The quirks
- * are a code that lost its zero, an invalid polygon with a spike, and the level of groups of regions, which is ignored.
+ * are a code without its leading zero, an invalid polygon with a spike, and the level of groups of regions, which is ignored.
  */
 import { join } from 'node:path';
 import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
@@ -12,7 +12,9 @@ import type { LonLat, SyntheticRegion, SyntheticComune } from '../../pipelines/s
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const EDITION = '01012026';
-/** Distance between corners in UTM, about 500 m. Corners are needed because the side of a box is straight in degrees and curved in UTM. */
+/**
+ * Distance in degrees between the points of an outline, about 500 m. The points are needed because the side of a box is straight in degrees and curved in UTM.
+ */
 const STEP = 0.005;
 
 /**
@@ -25,7 +27,7 @@ function side([x1, y1]: LonLat, [x2, y2]: LonLat): LonLat[] {
   return Array.from({ length: pieces }, (_, index): LonLat => [x1 + ((x2 - x1) * index) / pieces, y1 + ((y2 - y1) * index) / pieces]);
 }
 
-/** Returns the outline of comuni in degrees. The comuni fill whole rows of boxes without gaps. */
+/** Returns the common outline of comuni in degrees. The comuni must fill whole rows of boxes without gaps. */
 function outline(comuni: readonly SyntheticComune[]): LonLat[] {
   const rows = new Map<number, [number, number, number]>();
   for (const { box: [west, south, east, north] } of comuni) {

@@ -8,7 +8,7 @@ const BANDS = [
   '0_4', '5_9', '10_14', '15_19', '20_24', '25_29', '30_34', '35_39', '40_44', '45_49', '50_54', '55_59', '60_64', '65_69', '70_74', '75_plus',
 ] as const;
 
-/** Returns consecutive fields `P14`, `P15`, … for the age bands. @param of text about the sex, for the description of the fields */
+/** Returns consecutive fields `P14`, `P15`, … for the age bands. @param of text about the sex, appended to each description */
 const bands = (prefix: string, first: number, of = ''): Field[] => BANDS.map((band, index) => {
   const years = band === '75_plus' ? '75 and more' : band.replace('_', '–');
   return [`${prefix}_${band}`, `p${first + index}`, `Residents aged ${years} years${of}.`];
@@ -23,7 +23,7 @@ const FIELDS: readonly Field[] = [
   ['female', 'p3', 'Residents, female.'],
   ...bands('age', 14),
   ...bands('male', 30, ', male'),
-  // P46–P66 had another meaning in 2011 and have not been used since.
+  // P46–P66 had a different meaning in 2011 and have not been used since.
   ...bands('female', 67, ', female'),
   ['aged_9_plus', 'p83', 'Residents aged 9 years and more, to whom the education fields refer.'],
   ['education_no_title', 'p86', 'Residents aged 9 and more without a school title.'],
@@ -59,7 +59,7 @@ export const INDICATOR_COLUMNS: LayerColumns = Object.fromEntries(FIELDS.map(([n
 
 const range = (prefix: string, from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, index) => `${prefix}${from + index}`);
 
-/** The 126 columns that all releases on the 2021 bases have, except the columns of dwellings. */
+/** The 126 columns that all releases on the 2021 bases have, without the dwelling columns. */
 const INDICATOR_BASE = [
   'CODREG', 'REGIONE', 'CODPRO', 'PROVINCIA', 'CODCOM', 'COMUNE', 'PROCOM', 'SEZ21_ID', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3',
   ...range('P', 1, 3), ...range('P', 14, 45), ...range('P', 67, 103), ...range('IT', 1, 12), 'ST1', 'ST2', 'ST2_B', ...range('ST', 3, 5), ...range('ST', 16, 33),

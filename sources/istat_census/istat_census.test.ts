@@ -160,7 +160,7 @@ describe('reading geometry', () => {
   });
 });
 
-describe('files of another census year', () => {
+describe('files of a different census year', () => {
   const { seed } = testEnvironment();
   const random = randomOf('census year', seed);
   const years = [1991, 2001, 2022 + random.below(60)];
@@ -236,7 +236,7 @@ describe('recognising indicators', () => {
     expect(await recognition(join(folder, 'altro.csv'))).toBeNull();
   });
 
-  it('rejects a file whose name has another year than its columns', async () => {
+  it('rejects a file whose name states a different year from its columns', async () => {
     await expect(recognition(fixture('R02_indicatori_2023_sezioni.csv'))).rejects.toMatchObject({ code: 'CENSUS_EDITION' });
   });
 });

@@ -4,7 +4,7 @@
 -- grain: one row per census section; one row per census section and reference year
 -- crs: from the file's CRS to EPSG:4326
 
--- If a census section was delivered in several polygons, all of them are merged into one census section, so that no area is lost. Edges are split
+-- If a census section was delivered in several polygons, the polygons are merged into one, so that no area is lost. Edges are split
 -- into segments of at most 200 m before they are reprojected. See core.in_degrees.
 create table clean_section as
 with reprojected as materialized (

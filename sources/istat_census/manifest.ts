@@ -89,7 +89,7 @@ export const manifest: Manifest = {
     st31: 'employed foreigners: not served',
     st32: 'see st31',
     st33: 'see st31',
-    pf9: 'cohabiting families (2023): not served; in 2011 the name had another meaning',
+    pf9: 'cohabiting families (2023): not served; in 2011 the name had a different meaning',
     em1: 'migratory background (2023): not served',
     em2: 'see em1',
     em3: 'see em1',

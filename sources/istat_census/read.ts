@@ -23,10 +23,10 @@ const BATCH = 500;
 export const INDICATOR_FILE = /(?:^|\/)R\d{2}_(?=[^/]*\.(?:xlsx|csv)$)[^/]*sezioni/i;
 
 /**
- * Returns the edition of a header.
+ * Returns the reference year of a table of indicators, from its header and its file name.
  * @param names normalised column names
  * @returns the year of the data; null if the columns are not indicators of 2021 census sections
- * @throws `CENSUS_EDITION` if the name of the file states another year than the columns
+ * @throws `CENSUS_EDITION` if the name of the file states a different year from the columns
  */
 export function editionOf(names: readonly string[], fileName: string): number | null {
   if (!resembles(names, INDICATOR_EDITIONS)) return null;
@@ -41,7 +41,9 @@ export function editionOf(names: readonly string[], fileName: string): number | 
   return later ? (named !== undefined && named >= 2023 ? named : 2023) : 2021;
 }
 
-/** Rejects a row of another region. A file is loaded for one region, so a row of another region would be published in the wrong region. */
+/**
+ * Returns the refusal of a row of a different region, otherwise null. A file is loaded for one region, so such a row would be published in the wrong region.
+ */
 export function otherRegion(found: number, region: number | null): Refusal | null {
   return region === null || found === region ? null : { code: 'region_other', message: `region_code: expected ${region} as in the first record, found ${found}` };
 }

@@ -23,7 +23,7 @@ const FIELD_LIST = /^TRACCIATO\b.*\.(?:xlsx|csv)$/i;
 const OLD_BASES = 'the file has the key of the census sections of 2011, whose geometry is not loaded. Use the issue of July 2024 or later, which has the same file name and the key SEZ21_ID';
 
 /**
- * Returns the census year that a key column of census sections names (`SEZ2011`, `SEZ31_ID`). Null if the columns have no key of a year other than 2021.
+ * Returns the census year that a key column of census sections names (`SEZ2011`, `SEZ31_ID`). Null if no column is the key of a year other than 2021.
  */
 function otherBases(columns: readonly string[]): number | null {
   for (const column of columns) {

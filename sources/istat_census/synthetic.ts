@@ -48,7 +48,7 @@ const ENCLAVE = 5;
 /** Returns the number of a sheet, counted across comuni, so that a region of small comuni also has every case. */
 const countOf = (sheet: SyntheticSheet): number => sheet.index + 4 * sheet.comune.index;
 const placeOf = (sheet: SyntheticSheet): number => countOf(sheet) % GROUP;
-/** Returns whether a sheet is in no census section. Every thirteenth sheet is in no census section. */
+/** Returns whether a sheet is in no census section, like every thirteenth sheet. */
 const isGap = (count: number): boolean => count % 13 === 12;
 
 /** Number of the first enclave in a comune. The other census sections have the number of their first sheet. */
@@ -84,7 +84,7 @@ interface Section {
   readonly polygons: (readonly (readonly LonLat[])[])[];
 }
 
-/** Returns the outline of a sheet with a spike to the north. The ring is invalid, and has the same area after the repair. */
+/** Returns the outline of a sheet with a spike to the north. The ring is invalid, and its repair does not change the area. */
 function spikedRing(sheet: SyntheticSheet): LonLat[] {
   const ring = [...sheet.outline()];
   const top = Math.max(...ring.map(([, lat]) => lat));
@@ -160,7 +160,7 @@ function figuresOf(random: Random): Record<string, number> {
   figures['ST1'] = sum(foreign);
   figures['ST16'] = random.below(sum(foreign) + 1);
   figures['ST19'] = sum(foreign) - figures['ST16'];
-  // Some residents have no household, such as residents of a convent or barracks.
+  // Some residents, such as residents of a convent or barracks, belong to no household.
   const households = random.below(20) === 0 ? [0, 0, 0, 0, 0, 0] : split(1 + Math.floor(total / 3), 6, random);
   figures['PF1'] = sum(households);
   households.forEach((value, i) => (figures[`PF${3 + i}`] = value));

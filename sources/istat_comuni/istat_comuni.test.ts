@@ -11,7 +11,7 @@ import { trial } from '../../test/harness/trial.ts';
 const folder = temporaryFolder();
 
 describe('the list of comuni', () => {
-  test('is not recognised in a file of another kind', async () => {
+  test('is not recognised in a file of a different kind', async () => {
     const path = join(folder, 'other.csv');
     await writeFile(path, 'Codice Comune;Denominazione\r\n070901;Forlì Finto\r\n');
     expect(await trial(source, path)).toEqual({ recognition: null, collected: null, error: null });

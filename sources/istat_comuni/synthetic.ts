@@ -1,6 +1,6 @@
 /**
  * Writes the list of comuni of the synthetic region in the layout of 2026. The file is windows-1252 with CRLF, and has two header fields of two
- * lines. One comune had another code until 2025.
+ * lines. One comune had a different code until 2025.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const HEADER: readonly string[] = [
   'Codice Comune numerico con 107 Province (dal 2006 al 2009)', 'Codice Comune numerico con 103 Province (dal 1995 al 2005)', 'Codice Catastale del Comune',
   'Codice NUTS1 2021', 'Codice NUTS2 2021 (3) ', 'Codice NUTS3 2021', 'Codice NUTS1 2024', 'Codice NUTS2 2024 (3) ', 'Codice NUTS3 2024',
 ];
-/** Encodes text like the publisher, who replaces letters missing from the encoding by question marks. */
+/** Encodes text like the publisher, who replaces letters missing from the encoding with question marks. */
 const latin1 = (text: string): Buffer => Buffer.from(text.replace(/[\u0100-\u{10ffff}]/gu, '?'), 'latin1');
 
 function row(region: SyntheticRegion, comune: SyntheticComune, rank: 'capoluogo' | 'comune'): string {

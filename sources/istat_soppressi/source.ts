@@ -8,7 +8,7 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, schema } from './schema.ts';
 
-/** Names such as `comuni-soppressi` and `Elenco-comuni-soppressi_2024`. A file with another word in its name contains a part of the list. */
+/** Names such as `comuni-soppressi` and `Elenco-comuni-soppressi_2024`. A file with any other word in its name contains a part of the list. */
 const WHOLE: WholeName = { whole: /^(?:istat[-_ ])?(?:elenco[-_ ](?:dei[-_ ])?)?comuni[-_ ]soppressi(?:[-_ ]*(?:al|del|\d))*$/i, stated: /comuni[-_ ]soppressi/i };
 
 const raw_suppressed: Columns = {

@@ -13,7 +13,7 @@ interface Event {
   readonly year: string;
   readonly day: string;
   readonly old: FormerComune;
-  /** Comune in the province of the former comune. */
+  /** Current comune in the same province as the former comune. */
   readonly comune: SyntheticComune;
   /** `1` if the comune was divided. */
   readonly divided?: string;

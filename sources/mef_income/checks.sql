@@ -19,7 +19,7 @@ order by tax_year, level, belfiore, cap;
 
 -- check: brackets_stay_below_the_taxpayers
 -- level: error
--- expects: The brackets together never have more taxpayers than the total.
+-- expects: The sum of the taxpayers in the brackets is at most the number of all taxpayers.
 select
   tax_year,
   level,
@@ -56,7 +56,7 @@ order by tax_year, cap;
 
 -- check: postal_codes_stay_below_their_comune
 -- level: warn
--- expects: The postal codes of a comune together never have more taxpayers than the comune.
+-- expects: The sum of the taxpayers in the postal codes of a comune is at most the number of taxpayers in the comune.
 select
   c.tax_year,
   c.belfiore,

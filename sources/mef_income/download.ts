@@ -3,7 +3,7 @@ import { yearsSince, type Download } from '../../pipelines/contract/download.ts'
 export default {
   // The data of a tax year is published in the second April after the year's end, and is reissued without notice.
   cycle: ['05-15', '07-15', '10-15'],
-  // Size of the CSV of the tax year 2023 before it is packed.
+  // Uncompressed size of the CSV of tax year 2023, in bytes.
   largest: 2_308_165,
   files: (_region, today) => ['comunale', 'subcomunale'].map((level) => {
     const [newest, before] = yearsSince(today, 5);

@@ -16,7 +16,7 @@ const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const folder = temporaryFolder();
 
 describe('MEF files', () => {
-  it('are read from the file of 2024, which has a byte order mark, a 53rd column without a name, and a row without a comune', async () => {
+  it('are read in the format of 2024, which has a byte order mark, a 53rd column without a name, and a row without a comune', async () => {
     const text = readFileSync(join(FOLDER, 'fixture/header-with-one-cell-more-than-rows.csv'), 'latin1').replaceAll(/^2023;/gm, '2024;');
     const [header = '', first = ''] = text.split(/\r?\n/);
     const width = first.split(';').length;

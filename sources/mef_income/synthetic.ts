@@ -43,14 +43,14 @@ interface Declared {
   readonly taxable: readonly [number, number];
 }
 
-/** Withheld brackets, in rotation over the comuni: none, a pair, none, another pair, four. Since 2023 a bracket is never withheld alone. */
+/** Withheld brackets, in rotation over the comuni: none, a pair, none, another pair, four. Since 2023, a bracket is never withheld alone. */
 const WITHHELD: readonly (readonly number[])[] = [[], [0, 7], [], [6, 7], [0, 5, 6, 7]];
 const WITHHELD_BEFORE: readonly (readonly number[])[] = [[], [7], [0], []];
 
 function declared(random: Random, taxpayers: number, unit: number, year: number): Declared {
   const weights = [1, 22, 11, 26, 30, 5, 3, 2];
   const whole = weights.map((weight, bracket): readonly [number, number] => {
-    // One of five comuni has no taxpayers in the lowest bracket, so its value is 0 and not withheld.
+    // One comune in five has no taxpayers in the lowest bracket, so its value is 0 and not withheld.
     const n = unit % WITHHELD.length === 2 && bracket === 0 ? 0 : Math.max(4, Math.round((taxpayers * weight * (70 + random.below(60))) / 10_400));
     const [low, high] = itemAt(MEANS, bracket);
     return [n, n * low + random.below(n * (high - low) + 1)];
@@ -74,8 +74,8 @@ function ofComune(region: SyntheticRegion, comune: SyntheticComune, year: number
 }
 
 /**
- * Returns the data of one postal code of the comune. All codes together have fewer taxpayers than the comune. The number of taxpayers of the third
- * code is withheld.
+ * Returns the data of one postal code of the comune. The sum of the taxpayers of all codes is smaller than the number of taxpayers of the comune. The number of
+ * taxpayers of the third code is withheld.
  */
 function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: string, year: number): Declared | null {
   const number = comune.postalCodes.indexOf(cap);
@@ -181,8 +181,8 @@ function ratio(n: bigint, d: bigint, decimals: number): number {
 type Group = readonly [number, number];
 
 /**
- * Returns number and euro of the taxpayers with a total income, or null if a bracket is withheld. In years before the total was published, the result
- * is the sum of the brackets.
+ * Returns the number of taxpayers with a total income and the amount in euro, or null if a bracket is withheld. In years before the total was published, the
+ * result is the sum of the brackets.
  */
 function totalOf({ brackets, total }: Declared, year: number): Group | null {
   if (year >= FIRST_WITH_TOTAL) return total;

@@ -5,9 +5,9 @@ const QUERY = readFileSync(new URL('query.sparql', import.meta.url), 'utf8').rep
 
 export default {
   cycle: ['01-31', '07-31'],
-  // Estimate for all pages together: 58,941 places of 600 bytes each.
+  // Estimated size of all pages: 58,941 places of 600 bytes each.
   largest: 36_000_000,
-  // The request has no `Accept` header, because the endpoint answers some requests that have this header with status 406. The URL states the format.
+  // The request has no `Accept` header, because the endpoint returns status 406 for some requests that have this header. The URL states the format.
   files: (_region, today) => [{
     base: 'https://dati.cultura.gov.it/sparql?',
     editions: [{ path: '', name: `luoghi_della_cultura_${today.toISOString().slice(0, 10).replaceAll('-', '')}.csv` }],

@@ -24,7 +24,7 @@ describe('the answer to the query and the ministry\'s list', () => {
     };
   }
 
-  /** Returns the current files, given a list of one day and an answer of another day. */
+  /** Returns the current files for a list and an answer with the given days. */
   async function active(listDay: string, answerDay: string): Promise<{ names: string[]; ties: number; roles: string[] }> {
     const list = await loaded(1, 'made_published-list.csv', `datasetLuoghiDellaCultura_${listDay}.csv`, ['CB campo finto', 'CB solo elenco']);
     const answer = await loaded(2, 'made_query-answer.csv', `luoghi_della_cultura_${answerDay}.csv`, ['CB campo finto', 'CB solo risposta']);

@@ -15,7 +15,7 @@ const WHOLE: WholeName = { whole: new RegExp(`^${STEM}(?:[-_ ]?\\d{4}(?:[-_]?\\d
 const KEYS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 /** Column names that are also in other tables of points. */
 const ORDINARY: readonly string[] = ['place_id', 'name', 'address', 'comune', 'province', 'lat', 'lon'];
-/** Minimum number of known columns in a table that has another name. */
+/** Minimum number of known columns in a table that has a different name. */
 const ENOUGH = 8;
 
 function vintageOf(name: string): string {

@@ -12,7 +12,7 @@ const WHOLE: WholeName = { whole: /^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)\d{6}(?:\d{8}
 const USED = Object.values(COLUMNS).map(normaliseHeader);
 /** Minimum share of the mapped columns in a changed header. */
 const RESEMBLING = 0.6;
-/** Regions of the schools in the lists for the autonomous provinces and Aosta. */
+/** Pattern of the region names in the lists for the autonomous provinces and Aosta. */
 const AUTONOMOUS = /AOSTA|TRENTO|BOLZANO|TRENTINO/i;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
@@ -23,7 +23,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const at = (name: string): number => names.indexOf(normaliseHeader(name));
   const year = rows.map((row) => schoolYear(row[at(COLUMNS.school_year)] ?? '')).find((found) => found !== null) ?? schoolYear(/(20\d{4})/.exec(probe.name)?.[1] ?? '');
   const [, group, list] = /SCUANA(GRAFE|AUT)(STAT|PAR)/i.exec(probe.name) ?? [];
-  // Recognises a copy with another name. Only lists of state schools name an institute, and lists of autonomous provinces have only schools of these provinces.
+  // Recognises a copy with a different name. Only lists of state schools name an institute, and lists of autonomous provinces have only schools of these
+  // provinces.
   const kind = list?.toUpperCase() ?? (OF_STATE_ONLY.some((name) => at(name) !== -1) ? 'STAT' : 'PAR');
   const isAutonomous = group === undefined ? rows.length > 0 && rows.every((row) => AUTONOMOUS.test(row[at(COLUMNS.region)] ?? '')) : group.toUpperCase() === 'AUT';
   const role = `${isAutonomous ? 'AUT' : ''}${kind}`;

@@ -62,7 +62,7 @@ function* stateLines(region: SyntheticRegion): Generator<string> {
   yield record(region, STAT, first, { CODICESCUOLA: id(1), CODICECOMUNESCUOLA: '070901' });
   yield record(region, STAT, first, { CODICESCUOLA: id(2), ANNOSCOLASTICO: '2025' });
   yield `${record(region, STAT, first, { CODICESCUOLA: id(3), INDIRIZZOSCUOLA: NONE }).trimEnd()},di troppo\n`;
-  // A cadastral code of a suppressed comune. The names of the comune and the province therefore identify the comune.
+  // The cadastral code belongs to a suppressed comune, so the names of the comune and the province identify the comune.
   yield record(region, STAT, first, { CODICESCUOLA: id(4), CODICECOMUNESCUOLA: 'Y999', INDIRIZZOSCUOLA: NONE });
   yield record(region, STAT, first, { CODICESCUOLA: id(5), CODICECOMUNESCUOLA: 'Y999', DESCRIZIONECOMUNE: 'PAESE CHE NON ESISTE', INDIRIZZOSCUOLA: 'VIA ROMA 1' });
 }
@@ -72,7 +72,7 @@ const synthetic: Synthetic = {
     const files: readonly (readonly [string, Iterable<string>])[] = [
       ['SCUANAGRAFESTAT20252620250901.csv', stateLines(region)],
       ['SCUANAGRAFEPAR20252620250901.csv', lines(region, PAR, isPrivate)],
-      // In the previous year, every second school had another name.
+      // In the previous year, every second school had a different name.
       ['SCUANAGRAFESTAT20242520240901.csv', lines(region, STAT, ({ nth }) => nth % 2 === 0, { ANNOSCOLASTICO: '202425', DENOMINAZIONESCUOLA: 'COM\'ERA' })],
     ];
     for (const [name, content] of files) await pipeline(Readable.from(content), createWriteStream(join(folder, name)));

@@ -10,7 +10,7 @@ function halfYears(today: Date): readonly [newest: string, before: string] {
 
 export default {
   cycle: ['04-15', '11-15'],
-  // Estimate: the perimeters of all comuni together have about 100 MB, and the perimeters of one province have less than a tenth.
+  // Estimate: the perimeters of all comuni are about 100 MB in total, and those of one province are less than a tenth of this size.
   largest: 10_000_000,
   files: ({ code }, today) => platesOfRegion(code).map((plate) => {
     const edition = (half: string): Edition => ({ path: `prov=${plate}&semestre=${half}&formato=kml`, name: `${plate} ${half.slice(0, 4)}-${half.slice(4)}.kml` });

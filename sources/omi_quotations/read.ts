@@ -12,7 +12,7 @@ import { manifest } from './manifest.ts';
 import { HEADERS, PERIMETER_EDITIONS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
 import { MixedDecoder, readLines, type Line } from './text.ts';
 
-/** Pattern of the entries of a zip that contain no records. */
+/** Pattern of zip entries without records. */
 const COMPANIONS = /(?:\/|\.(?:pdf|txt|html?|docx?|png|jpe?g|gif))$/i;
 
 export async function read(file: InputFile, sink: Sink): Promise<void> {
@@ -111,7 +111,7 @@ function remembering<T>(schema: z.ZodType<T>): (text: string) => Cell<T> {
 
 type Readers = readonly { readonly column: string; readonly at: number; readonly read: (text: string) => Cell<unknown> }[];
 
-/** Returns the readers of the mapped columns, with the index of each column in the file. */
+/** Returns the conversion functions of the mapped columns, with the index of each column in the file. */
 function readersOf(kind: Kind, { indexes }: FoundColumns<string>): Readers {
   return Object.entries(fieldsOfKind(kind)).map(([column, schema]) => ({ column, at: indexes[column] ?? -1, read: remembering(schema) }));
 }
@@ -214,7 +214,7 @@ function readRecord(title: Title, { columns, width }: Header, readers: Readers, 
 
 // --- KML ---------------------------------------------------------------------------------------------------------
 
-/** Number of bytes in which the document's name must occur. Styles and placemarks come after the name. */
+/** Number of bytes at the start of a KML in which the document's name must occur. Styles and placemarks come after the name. */
 const HEAD_BYTES = 65_536;
 
 async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, context: Context): Promise<{ readonly networkLinks: number }> {

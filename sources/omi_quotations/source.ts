@@ -19,7 +19,9 @@ interface Dated {
   readonly dated: string | null;
 }
 
-/** Returns the half-year of a KML of OMI perimeters, or null if the KML is another document or does not state a half-year. The half-year is never guessed. */
+/**
+ * Returns the half-year of a KML of OMI perimeters, or null if the KML is a different document or does not state a half-year. The half-year is never guessed.
+ */
 function perimeterOf(head: Buffer, name: string): Dated | null {
   const text = head.toString('latin1');
   if (!/<kml[\s>]/.test(text)) return null;

@@ -3,7 +3,7 @@
  * perimeters, and one more has perimeters in an older format. Zones are redrawn twice, a comune changes its code, and the perimeters of another
  * comune have not changed since 2018.
  *
- * A zone is a block of whole sheets, so a parcel is in one zone with all its area. The position of a parcel's representative point does not matter.
+ * A zone is a block of whole sheets, so the whole area of a parcel is in one zone. The position of a parcel's representative point does not matter.
  * In each comune, one zone is the outline of a single parcel. This zone is a hole in another zone.
  */
 import { writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ const OLD_FORMAT = half(2013, 2);
 
 const text = (halfYear: number, between = '_'): string => `${Math.floor(halfYear / 2)}${between}${(halfYear % 2) + 1}`;
 
-/** Zones are redrawn after 2018/2 and after 2022/2. The number of each zone is the share of the comune's sheets up to the end of the zone. */
+/** Zones are redrawn after 2018/2 and after 2022/2. The number before each zone is the cumulative share of the comune's sheets at the end of the zone. */
 type Era = 'A' | 'B' | 'C';
 const ERAS: Readonly<Record<Era, readonly (readonly [number, string])[]>> = {
   A: [[0.3, 'B1'], [0.55, 'C1'], [0.8, 'D1'], [1, 'R1']],
@@ -45,8 +45,8 @@ const eraOf = (halfYear: number): Era => (halfYear <= half(2018, 2) ? 'A' : half
 const HOLE = 'B2';
 
 /**
- * Last digits of LinkZona. A zone keeps its LinkZona across half-years, while its letter and number may change. Zone D1 of era A became E1, and the
- * present D1 is another zone. C1 and R1 were replaced by new zones with the same names.
+ * Last digits of LinkZona. A zone keeps its LinkZona across half-years, while its letter and number may change. Zone D1 of era A became E1, and the present D1
+ * is a different zone. C1 and R1 were replaced by new zones with the same names.
  */
 const LINKS: Readonly<Record<Era, Readonly<Record<string, number>>>> = {
   A: { B1: 1, C1: 2, D1: 3, R1: 4 },
@@ -61,7 +61,7 @@ function zoneByLink(link: number, era: Era): string | null {
   return Object.entries(LINKS[era]).find(([, each]) => each === link)?.[0] ?? null;
 }
 
-/** Returns whether the comune has the newest perimeters. The fifth comune has only perimeters of 2018. */
+/** Returns whether the comune has the newest perimeters. If the region has six or more comuni, the fifth comune has only perimeters of 2018. */
 function drawnLast(region: SyntheticRegion, comune: SyntheticComune): boolean {
   return region.comuni.length < 6 || comune.index !== 4;
 }
@@ -79,7 +79,7 @@ function blockOf(sheet: SyntheticSheet, era: Era): string {
 }
 
 /**
- * Returns the comune's code in OMI. The last comune had another code until 2022/2. This code has a Y, which no code of a real comune has.
+ * Returns the comune's code in OMI. The last comune had a different code until 2022/2. This code has a Y, which no code of a real comune has.
  */
 function codeOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
   const merged = region.comuni.length >= 3 && comune.index === region.comuni.length - 1;
@@ -140,7 +140,7 @@ function isQuoted(comune: SyntheticComune, halfYear: number): boolean {
 
 /**
  * Returns the OMI data of a zone in a half-year.
- * @param revision 1 for a later elaboration of the last half-year, which has other values for the second comune
+ * @param revision 1 for a later elaboration of the last half-year, which has different values for the second comune
  */
 function quotationsOf(region: SyntheticRegion, comune: SyntheticComune, zona: string, halfYear: number, revision: 0 | 1): Quotation[] {
   if (!isQuoted(comune, halfYear)) return [];
@@ -454,7 +454,7 @@ interface Valuation {
   readonly price: number | null;
 }
 
-/** A zone with its name in the previous half-year and the half-year of its perimeter. */
+/** A zone, its name in the previous half-year, and the half-year of its perimeter. */
 interface Zone {
   readonly zona: string;
   readonly before: string | null;

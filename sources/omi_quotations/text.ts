@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { inputError } from '../../pipelines/contract/source.ts';
 
-/** Maximum length of a line. The longest line of a real file has 400 bytes, and a file without line ends must not fill the memory. */
+/** Maximum length of a line. The longest line of a real file is 400 bytes long, and a file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
@@ -33,7 +33,7 @@ export interface Line {
 }
 
 /**
- * Splits bytes into lines (LF or CR LF) and decodes each line separately. The lines of each chunk are yielded together.
+ * Splits bytes into lines (LF or CR LF) and decodes each line separately. Yields the lines of each chunk as one array.
  * @param at name of the file in messages
  * @throws input error `LINE_TOO_LONG`
  */
@@ -121,7 +121,7 @@ function sequenceLength(lead: number): number {
   return 0;
 }
 
-/** Returns the number of final bytes that may be the start of a sequence. The next chunk may contain the rest of the sequence. */
+/** Returns the number of final bytes that may be the start of a UTF-8 sequence. The next chunk may contain the rest of this sequence. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes.readUInt8(bytes.length - back);

@@ -1,4 +1,4 @@
--- purpose: separates repeated pairs, reprojects areas to EPSG:4326 and repairs areas
+-- purpose: separates repeated pairs, reprojects areas to EPSG:4326 and repairs them
 -- reads: staging.raw_postal_code, staging.raw_postal_code_area
 -- writes: layer.comune_postal_code, layer.postal_code_area
 -- grain: one row per pair, and one row per polygon

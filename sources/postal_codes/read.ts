@@ -24,7 +24,7 @@ export function delimiterOf(line: string): Delimiter {
   return delimiters.reduce((best, each) => (line.split(each).length > line.split(best).length ? each : best));
 }
 
-/** Returns the column name of each field in this table. If the table has several accepted names, the result is the first accepted name. */
+/** Returns the column name of each field in this table. If the table has several accepted names of a field, the first accepted name is used. */
 export function columnsOf(names: readonly string[]): Partial<Record<keyof typeof ALIASES, string>> {
   const found: Partial<Record<keyof typeof ALIASES, string>> = {};
   for (const [key, aliases] of Object.entries(ALIASES) as [keyof typeof ALIASES, readonly string[]][]) {

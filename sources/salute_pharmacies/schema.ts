@@ -42,7 +42,7 @@ export function markEntities(line: string): string {
   return line.replace(/&(#\d{1,6}|amp|quot|apos|lt|gt|nbsp);/g, `&$1${END}`);
 }
 
-/** Replaces the entities of a cell by their characters. */
+/** Replaces the entities of a cell with their characters. */
 export function withoutEntities(cell: string): string {
   return cell.replace(new RegExp(`&(?:#(\\d{1,6})|([a-z]{2,4}))${END}`, 'g'), (entity, code: string | undefined, name: string | undefined) => {
     if (code === undefined) return ENTITIES[name ?? ''] ?? entity;

@@ -14,7 +14,7 @@ const TELLING = [...COLUMNS.pharmacy_id, ...COLUMNS.name, ...COLUMNS.closed_on] 
 
 /** Names of the same list in other formats, which the ministry also publishes. */
 const OTHER_FORM = /^FRM_FARMA[^/]*\.(json|xml)(?:\.zip)?$/i;
-/** Columns of the layout in capitals, normalised by `normaliseHeader`. */
+/** Columns of the layout before 2024, whose header is in capitals, normalised by `normaliseHeader`. */
 const OLD_LAYOUT = ['codiceidentificativofarmacia', 'codicecomuneistat', 'descrizionefarmacia', 'datafinevalidita', 'localize'];
 
 function aside(probe: Probe, ignored: string): Recognition {

@@ -1,6 +1,6 @@
 /**
  * Writes pharmacies of the synthetic region. More rows are closed than open. The quirks are decimal commas, a line in windows-1252, entities in
- * names, and a comune under its former code. One pharmacy is open twice, coordinates are swapped, zero or in another comune, and some rows cannot be
+ * names, and a comune under its former code. One pharmacy is open twice, some coordinates are swapped, zero or in a different comune, and some rows cannot be
  * read.
  */
 import { createWriteStream } from 'node:fs';

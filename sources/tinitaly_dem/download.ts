@@ -9,7 +9,7 @@ const EAST = 100;
 
 export default {
   cycle: ['01-31'],
-  // A tile has 25 million cells of 4 bytes before it is packed.
+  // An uncompressed tile has 25 million cells of 4 bytes.
   largest: 100_000_000,
   files: ({ box }) => tilesOf(box, 32632, TILE).map(({ east, north }) => {
     const [northing, easting] = [north * UNITS, east * UNITS];

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
-/** Pattern of names: `w47070_s10` has the northing and easting of the tile's south-western corner in units of 10 km. */
+/** Pattern of names: `w47070_s10` contains the northing and easting of the tile's south-western corner in units of 10 km. */
 export const NAME = /^[ew]\d{5}_s10(?![a-z0-9])[^/]*\.tiff?$/i;
 
 const CELL = cellsOf(10, '10 m');

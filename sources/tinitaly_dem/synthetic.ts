@@ -22,7 +22,7 @@ const synthetic: Synthetic = {
         for (let tileColumn = Math.floor(columns[0] / TILE); tileColumn * TILE < columns[1]; tileColumn += 1) {
           const [west, east] = [Math.max(columns[0], tileColumn * TILE), Math.min(columns[1], (tileColumn + 1) * TILE)];
           const [north, south] = [Math.max(rows[0], tileRow * TILE), Math.min(rows[1], (tileRow + 1) * TILE)];
-          // The name has the northing and easting of the tile's south-western corner in units of 10 km. Row numbers increase southward from 0 at the
+          // The name contains the northing and easting of the tile's south-western corner in units of 10 km. Row numbers increase southward from 0 at the
           // equator, so rows in Italy are negative.
           const name = `w${String((-tileRow - 1) * 5).padStart(3, '0')}${String(tileColumn * 5).padStart(2, '0')}_s10`;
           const path = join(temporary, `${name}.tif`);

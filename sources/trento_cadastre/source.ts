@@ -42,7 +42,9 @@ function ccatOf(head: Buffer): string | null {
 /** Extensions of the files that form a shapefile. */
 const PARTS = ['shp', 'dbf', 'shx', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'shp.xml'] as const;
 
-/** Returns the names of files that a folder may have for the shapefile of the pieces: other files of the shapefile, and files of other layers of the C.C. */
+/**
+ * Returns the names of files that may accompany the pieces in a folder: the other files of the same shapefile, and the files of the other layers of the C.C.
+ */
 function folderHint(name: string, stem: string): string[] {
   return [name.slice(0, -4), `${stem}boundary`, `${stem}uniqueparcel_poly`].flatMap((layer) => PARTS.map((part) => `${layer}.${part}`)).filter((each) => each !== name);
 }

@@ -8,8 +8,8 @@ import { manifest } from './manifest.ts';
 import { LAND_USE, landUseOf, OF_THE_YEAR } from './schema.ts';
 
 /**
- * Name `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue. If the name has any other text after the year, the file is
- * another product.
+ * Name `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue. If the name has any other text after the year, the file is a different
+ * product.
  */
 const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
 const ISSUE = /^_v(\d+)$/i;

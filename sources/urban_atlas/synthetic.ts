@@ -13,12 +13,12 @@ import type { SyntheticComune, SyntheticRegion } from '../../pipelines/synthetic
 import { type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 
-/** Number of cells of a block including half of the streets around the block, and half the width of a street. Streets are 8 m wide. */
+/** Size of a block including half of the streets around the block, and half the width of a street, in cells. Streets are 8 m wide. */
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
 const STREET = 0.1;
 /** Width of the road along the border, in cells. A block extends at most to the middle of the border's cells. */
 const BORDER = 0.6;
-/** One in this number of comuni has a file. */
+/** Every eighth comune has a file. */
 const TOWNS = 8;
 
 const CLASSES: ReadonlyMap<string, string> = new Map([
@@ -69,7 +69,7 @@ function blockBox([west, south, east, north]: CellBox, column: number, row: numb
 interface TownExtent {
   readonly extent: CellBox;
   readonly centre: Point;
-  /** True in the form `place`. */
+  /** True if the region has the form `place`, in which edges are bent. */
   readonly isBent: boolean;
 }
 
@@ -106,7 +106,7 @@ function blockRing(town: TownExtent, column: number, row: number): CellRing {
   ];
 }
 
-/** Returns the lots of the block in a column and row of the comune. A block in the middle of the town has six lots, any other block one lot. */
+/** Returns the lots of the block in a column and row of the comune. A block in the middle of the town has six lots, and any other block has one lot. */
 function lots(town: TownExtent, column: number, row: number): Lot[] {
   const box = blockBox(town.extent, column, row);
   const [west, south, east, north] = box;

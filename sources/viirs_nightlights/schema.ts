@@ -15,7 +15,7 @@ export const tile = TILE.extend({
   cell_height: CELL,
   // VNL subtracts the background, so dark cells may be slightly below zero.
   min_value: z.number().min(-10, 'expected nW cm⁻² sr⁻¹, −10 or more').nullable(),
-  // Maximum radiance, which occurs at craters full of lava and at burning gas.
+  // Maximum radiance, which occurs at lava lakes and gas flares.
   max_value: z.number().max(20_000, 'expected nW cm⁻² sr⁻¹, 20,000 or less').nullable(),
 }).superRefine(({ name, min_value: least }, context) => {
   if (least === null || least >= 0 || !NASA.test(name)) return;

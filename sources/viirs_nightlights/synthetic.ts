@@ -1,6 +1,6 @@
 /**
  * Writes the tiles of 10° of the region in the format of collection 2, with light only in the region. The tiles of the previous year belong to
- * collection 1. These tiles have other values and must not be served.
+ * collection 1. These tiles have different values and must not be served.
  */
 import { join } from 'node:path';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
@@ -23,7 +23,7 @@ const LEAST = 0.5;
 /** Number of additional cells with light around the region. */
 const MARGIN = 5;
 
-/** Returns the column from 180° W and the row from 90° N. */
+/** Returns the column, counted from 180° W, and the row, counted from 90° N. */
 function cellAt([lon, lat]: LonLat): readonly [number, number] {
   return [Math.floor((lon + 180) * PER_DEGREE), Math.floor((90 - lat) * PER_DEGREE)];
 }

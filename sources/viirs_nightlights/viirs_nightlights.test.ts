@@ -24,7 +24,7 @@ describe('light at night', () => {
     expect(trials[0]!.collected!.rows['raw_tile']![0]).toMatchObject({ no_data: '65535', sample_type: 'uint16' });
   });
 
-  /** Writes a tile of 2,400 cells across. All cells have the same radiance, and every third cell of one row within Italy has the fill value. */
+  /** Writes a tile with 2,400 × 2,400 cells. All cells have the same radiance, and every third cell of one row within Italy has the fill value. */
   function tile(name: string, radiance: number, fillType: ViirsTile['fillType'] = '<f'): string {
     const cells = new Float32Array(2400 * 2400).fill(radiance);
     for (let cell = 1000 * 2400; cell < 1001 * 2400; cell += 3) cells[cell] = -999.9;
@@ -39,7 +39,7 @@ describe('light at night', () => {
     expect(collected!.rows['raw_tile']![0]!['cells']).toBeLessThan(2400 * 2400);
   });
 
-  it('is read from VJ146A4 of a later satellite', async () => {
+  it('is read from VJ146A4, the product of a later satellite', async () => {
     const { recognition, collected } = await trial(source, tile('VJ146A4.A2026001.h18v05.002.2027120045030.h5', 3));
     expect(recognition).toMatchObject({ role: 'year', vintage: '2026', place: 'h18v05' });
     expect(collected!.rows['raw_tile']![0]).toMatchObject({ min_value: 3, west: 0, north: 40 });

@@ -112,7 +112,7 @@ begin
   with point as materialized (
     select
       p.*,
-      -- The point as one integer. The longitude times 1e7 is followed by the latitude times 1e7 with 9 digits.
+      -- Encodes the point as one integer: the longitude times 1e7, followed by the 9 digits of the latitude times 1e7.
       (st_x(p.geom) * 1e7)::int8 * 1000000000 + (st_y(p.geom) * 1e7)::int8 as spot
     from api.address_points(p_region, p_comuni) p
     where p.geom is not null

@@ -7,8 +7,8 @@
 create or replace function api.publication_tag(p_unit int4) returns text
 language plpgsql stable as $$
 begin
-  -- The publication of Italy is always included, because every answer may name a comune. The time of a publication distinguishes the publication from one with
-  -- the same number in another database. The version of the SQL files is included, because the SQL builds the answers.
+  -- The publication of Italy is always included, because every answer may name a comune. The time of a publication distinguishes it from a publication with the
+  -- same number in a different database. The version of the SQL files is included, because the SQL builds the answers.
   return (
     select concat_ws(
       '-',

@@ -30,7 +30,7 @@ $$;
 comment on function api.similar_from(real) is 'Sets the similarity threshold of the pg_trgm operator % until the end of the transaction. Returns the previous threshold';
 
 -- The function finds the names of all Italian comuni, even if only one region is loaded. A query that names an unloaded comune therefore never returns an
--- address of another comune.
+-- address of a different comune.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
 -- The plan is kept, because planning takes longer than execution.

@@ -25,7 +25,7 @@ begin
         limit p_limit
       ) n
     ),
-    -- A degree of latitude has at least 110,574 m. The addition allows for distances rounded to 0.01 m.
+    -- A degree of latitude is at least 110,574 m long. The addition allows for distances rounded to 0.01 m.
     reach as (
       select
         least(p_radius_m, case when f.n < p_limit then p_radius_m else f.reach_m end) + 0.01 as m,

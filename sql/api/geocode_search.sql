@@ -37,7 +37,7 @@ begin
     join core.token k on k.text = a.text
     where k.region_code = any (p_regions)
   ),
-  -- Each correction needs a dictionary lookup. Only the first six unknown words are corrected, because no street has more words.
+  -- Each correction needs a dictionary lookup. At most six words are corrected, unknown words first, because no street has more words.
   doubtful as (
     select
       a.place,
@@ -124,10 +124,11 @@ set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  -- Weight of a word that is in no street name of the region. A word that is in one of 8,000 street names has about this weight.
+  -- Weight of a word that is in no street name of the region. A word that occurs in one of 8,000 street names has about this weight.
   unknown_weight constant numeric := 9;
   least_score constant numeric := 0.5;
-  -- Most streets of a result have no other words of a higher weight. A word that is in one of 400 street names has about this weight.
+  -- Maximum weight of the other words of a street name in the first attempt of a search in all Italy. A word that occurs in one of 400 street names has about
+  -- this weight.
   rest_of_name constant numeric := 6;
   v_limit constant int4 := greatest(p_limit, 20);
   v_tokens text[] := array(select jsonb_array_elements_text(p_reading -> 'tokens'));
@@ -196,8 +197,11 @@ begin
   if v_ids is null then
     return;
   end if;
-  -- v_asked: typed words, each once. v_order: known words from the rarest to the most frequent. v_best: highest possible score. v_best_partial: highest possible
-  -- score without the second word. v_best_heavy: highest possible score of a name with a higher weight than v_heaviest.
+  -- v_asked: typed words, each once.
+  -- v_order: known words from the rarest to the most frequent.
+  -- v_best: highest possible score.
+  -- v_best_partial: highest possible score without the second-rarest word.
+  -- v_best_heavy: highest possible score of a name with a higher weight than v_heaviest.
   select
     a.asked_places,
     a.asked_weights,
@@ -235,14 +239,15 @@ begin
     return;
   end if;
   if v_comuni is null then
-    -- A search in all Italy selects the streets with the rarest known word. It first selects only the streets that also have the second word, and few others.
+    -- A search in all Italy selects the names with the rarest known word. The first attempt selects only the names that also have the second-rarest word and a
+    -- weight of at most v_heaviest.
     v_rarest := array(select w.id from unnest(v_ids, v_places) as w (id, place) where w.place = v_order[1]);
     v_second := case
       when cardinality(v_order) > 1 then array(select w.id from unnest(v_ids, v_places) as w (id, place) where w.place = v_order[2])
       else v_rarest
     end;
   end if;
-  -- Each step is a statement of its own, because preparing a scan of the tables of all regions takes longer than scoring.
+  -- Each step is a separate statement, because preparing a scan of the tables of all regions takes longer than scoring.
   loop
     -- A search in all Italy reads the first street of each name. A search in some comuni reads all their streets.
     if v_comuni is null then
@@ -330,7 +335,8 @@ begin
         c.name_id,
         c.street_id,
         round(
-          -- The score is 80 % the matched share of the query, and 20 % the matched share of the street name. Users often omit given names of a street.
+          -- The matched share of the query has a weight of 80 % in the score, and the matched share of the street name has a weight of 20 %. Users often omit
+          -- given names of a street.
           (0.8 * s.credit / s.asked + 0.2 * s.credit / c.weight::numeric)
             * case
               when v_type is null then case when c.street_type is null then 1 else 0.98 end
@@ -352,7 +358,7 @@ begin
       from scored
       where score >= least_score
     ),
-    -- Score that a street of the result has at least, because so many first streets of names have this score.
+    -- Lowest score of the best v_limit streets. A name with a lower score has no street in the result.
     enough as (
       select min(f.score) as score
       from (
@@ -616,7 +622,7 @@ begin
     and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
 end
 $$;
-comment on function api.geocode_numbers(jsonb, int4, bool) is 'Access points that may match a reading of a query. Rank 0 is the number in the query, rank 1 the end of a range, and ranks 2–5 the number with another exponent or colour. Rank 6 is the nearest number on the same side of the street. Rank 7 is an exponent with the same beginning, or the nearest number of the other series (red or black). Rank 9 is the street';
+comment on function api.geocode_numbers(jsonb, int4, bool) is 'Access points that may match a reading of a query. Rank 0 is the number in the query, rank 1 the end of a range, and ranks 2–5 the number with a different exponent or colour. Rank 6 is the nearest number on the same side of the street. Rank 7 is an exponent with the same beginning, or the nearest number of the other series (red or black). Rank 9 is the street';
 
 create or replace function api.has_addresses(p_comuni text[]) returns bool
 language plpgsql stable as $$
@@ -678,7 +684,7 @@ begin
     with judged as (
       select
         x.*,
-        -- The match type lowers the score only slightly, so a street with another type or place never ranks before the named street.
+        -- The match type lowers the score only slightly, so a street with a different type or place never ranks before the named street.
         round(
           x.street_score * case x.match_type when 'number' then 1 when 'number_without_exponent' then 0.99 when 'nearest_number' then 0.98 else 0.97 end,
           4

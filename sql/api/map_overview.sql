@@ -176,8 +176,8 @@ begin
       select
         x.belfiore,
         x.reference,
-        -- Selects the outermost sheets on four sides and a sheet in the middle. The outermost sheets are the first that a map of only a part of the comune does
-        -- not cover.
+        -- Selects the outermost sheets on four sides and a sheet in the middle. A map that covers only a part of the comune is most likely to lack the
+        -- outermost sheets.
         row_number() over (partition by x.belfiore order by st_xmin(x.geom), x.reference) as west,
         row_number() over (partition by x.belfiore order by st_xmax(x.geom) desc, x.reference) as east,
         row_number() over (partition by x.belfiore order by st_ymin(x.geom), x.reference) as south,

@@ -5,7 +5,7 @@
 -- crs: EPSG:4326, longitude latitude (CRS84); answers, boxes and filters may use other systems
 
 -- Argument p_section in all these functions is the section of a collection (null: the collection parcels). Argument p_crs has the SRID, number of decimals and
--- axis order of an answer, {"srid", "digits", "swap"} (null: CRS84).
+-- axis order of a response, {"srid", "digits", "swap"} (null: CRS84).
 
 create or replace function api.geojson_in(p_geom geometry, p_srid int4, p_digits int4, p_swap bool) returns json
 language sql stable as $$
@@ -19,7 +19,7 @@ language sql stable as $$
     0
   )::json
 $$;
-comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geometry in another coordinate system. Argument p_digits is the number of decimals. If p_swap is true, each coordinate has y before x';
+comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geometry in a given coordinate system. Argument p_digits is the number of decimals. If p_swap is true, each coordinate has y before x';
 
 create or replace function api.in_stored_system(p_geom geometry, p_srid int4) returns geometry
 language sql stable as $$
@@ -297,7 +297,7 @@ declare
   v_comune constant text := p_equal ->> 'municipality_code';
   v_reference constant text := p_equal ->> 'cadastral_reference';
   v_kind constant text := p_equal ->> 'kind';
-  -- An answer has at most 1 MiB, and 64 KiB of it are reserved for links and licences.
+  -- A response has at most 1 MiB, and 64 KiB are reserved for links and licences.
   v_most_bytes constant int4 := 1048576 - 65536;
   v_filter constant json := p_equal -> 'filter';
   v_where constant jsonb := v_filter -> 'where';

@@ -1,4 +1,4 @@
--- purpose: a complete record, its licences, and the search of a parcel by reference
+-- purpose: a complete record, its licences, and the search for a parcel by reference
 -- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication, ledger.publication_lock
 -- writes: api.licenses, api.record_end, api.whole_record, api.parcel, api.parcel_by_reference, api.retired_parcel
 -- grain: one call per parcel
@@ -80,7 +80,7 @@ comment on function api.parcel(int4, text[]) is 'Record of a parcel with the giv
 create or replace function api.hold_publication() returns void
 language plpgsql volatile as $$
 begin
-  -- A swap takes this lock in exclusive mode before the swap changes a table. One lock on this table replaces locks on thirty tables.
+  -- A swap takes this lock in exclusive mode before changing a table. One lock on this table replaces locks on thirty tables.
   lock table ledger.publication_lock in access share mode;
 end
 $$;

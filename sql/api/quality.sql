@@ -57,8 +57,8 @@ begin
     from core.comune_catastale t
     where t.belfiore = p_belfiore
   loop
-    -- Selects the outermost parcels on eight sides, and four parcels chosen by a hash. The outermost parcels are the first that a map of only a part of the
-    -- comune does not cover. In the arrays, the first number is the sort value and the second is the fid. The query is materialized, because no node of a
+    -- Selects the outermost parcels on eight sides, and four parcels chosen by a hash. A map that covers only a part of the comune is most likely to lack the
+    -- outermost parcels. In the arrays, the first number is the sort value and the second is the fid. The query is materialized, because no node of a
     -- distributed database can merge arrays of other nodes.
     with drawn as materialized (
       select
@@ -265,7 +265,7 @@ begin
       join ledger.file_place p using (file_id)
       where u.unit_code in (0, p_region)
         and u.state = 'current'
-        -- A file without comuni counts for every comune.
+        -- A file that does not distinguish comuni counts for every comune.
         and (p.places && p_names or p.places = '{""}')
       group by r.source_id, f.file_id
     ) s

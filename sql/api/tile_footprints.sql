@@ -18,7 +18,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_other_sources(geometry, text[], text) is 'Polygons of the parcels that intersect a box, in the given comuni whose buildings come from another source. Null if there is none';
+comment on function api.parcels_of_other_sources(geometry, text[], text) is 'Polygons of the parcels that intersect a box, in the given comuni whose buildings come from a different source. Null if there is none';
 
 create or replace function api.tile_footprints(p_box float8[], p_most int4, out publication text, out facts text, out drawings bytea)
 language plpgsql volatile security definer
@@ -30,7 +30,7 @@ declare
   v_sources text[];
   v_releases int4[];
   v_members int4[];
-  -- Parcels in the box whose comune has buildings from another source. Null if there are no such parcels.
+  -- Parcels in the box whose comune has buildings from a different source. Null if there are no such parcels.
   v_not_dbsn geometry;
   v_not_trento geometry;
   v_not_dpc geometry;
@@ -131,4 +131,4 @@ begin
   ) c;
 end
 $$;
-comment on function api.tile_footprints(float8[], int4) is 'Outlines of the buildings in a box that the section buildings counts. A building is omitted if a point inside the building is on a parcel whose comune uses another source. If there are more than p_most buildings, the largest are returned. The result has [source] of each outline as JSON, and the geometries. Nulls if there is no building';
+comment on function api.tile_footprints(float8[], int4) is 'Outlines of the buildings in a box that the section buildings counts. A building is omitted if a point inside the building is on a parcel whose comune uses a different source. If there are more than p_most buildings, the largest are returned. The result has [source] of each outline as JSON, and the geometries. Nulls if there is no building';

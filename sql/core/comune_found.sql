@@ -1,4 +1,4 @@
--- purpose: comuni in the region's files that are not in the ISTAT list, or belong to another region in the list
+-- purpose: comuni in the region's files that are not in the ISTAT list, or belong to a different region in the list
 -- version: 1
 -- reads: core.parcel, core.access_point, layer.comune_code, ledger.file_place
 -- writes: core.comune_found

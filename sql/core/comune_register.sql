@@ -159,7 +159,7 @@ select
   partly or count(*) over (partition by old_code) > 1 as divided
 from arrival;
 
--- The region's comuni, and comuni that moved to another region. A moved comune has a former code in a province of this region. Some files still list moved
+-- The region's comuni, and comuni that moved to a different region. A moved comune has a former code in a province of this region. Some files still list moved
 -- comuni in the former region.
 create table own_comune as
 select

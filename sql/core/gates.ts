@@ -10,7 +10,10 @@ const KEY = 'a key';
 const BY_HALF_YEAR = { column: 'half_year', show: (value: string): string => `${Math.floor(Number(value) / 2)}_${(Number(value) % 2) + 1}` };
 const HALF_YEAR = 'a half-year; the gate does not compare rows of different half-years';
 
-/** Publishers' files contain a few errors. For example, 1 of the 161,999 rents of 2017/1 has minimum and maximum swapped. */
+/**
+ * Maximum share of inconsistent rows, because publishers' files contain a few errors. For example, 1 of the 161,999 rents of 2017/1 has minimum and maximum
+ * swapped.
+ */
 const MISPRINTS = 0.01;
 
 const AGES = [

@@ -51,7 +51,7 @@ from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
 
 -- The table is not analyzed, and the query below has offset 0, to prevent the use of statistics in joins of geometries. If a map has no feature near the
--- region, PGlite's build aborts with a wrong row estimate.
+-- region, PGlite's build aborts because of a wrong row estimate.
 create view shared_piece as
 select
   boundary_piece.belfiore,

@@ -84,7 +84,7 @@ where exists (select from core.parcel_register r where r.region_code = (select c
 -- Collects no statistics of the column geom. With statistics of geom on both sides of the join, PostGIS sometimes returns an estimate that the planner refuses.
 analyze newcomer (reference, belfiore, drawing);
 
--- Handles a comune that changes its code. A new reference gets the fid of a parcel of another comune, if only that parcel has the same geometry. This build
+-- Handles a comune that changes its code. A new reference gets the fid of a parcel of a different comune, if only that parcel has the same geometry. This build
 -- must remove that parcel, or an earlier build must have retired it.
 create table same_drawing as
 with published as (

@@ -398,7 +398,7 @@ with italian as (
   from comune_code c
   cross join lateral unnest(string_to_array(c.name_other, '/')) as o (name)
   union
-  -- Uses the code of the current comune, or the former code if no current comune is known. The row prevents the assignment of the name to another place.
+  -- Uses the code of the current comune, or the former code if no current comune is known. The row prevents the assignment of the name to a different place.
   select core.comune_key(x.name), 'former', coalesce(h.belfiore, x.istat_code)
   from comune_suppressed x
   left join heir h on h.istat_code = x.istat_code
@@ -431,7 +431,7 @@ found as (
   select key, 'past_province', belfiore
   from past
   union
-  -- A foreign name of a city is left out if another comune has the same Italian name.
+  -- A foreign name of a city is left out if a different comune has the same Italian name.
   select f.key, 'foreign', min(c.belfiore)
   from (select city, core.comune_key(name) as key from foreign_name) f
   join comune_code c on c.name = f.city

@@ -190,7 +190,7 @@ cross join lateral (
 
 analyze province_named;
 
--- Comuni that moved to another region, which are searched by name. The former car plate code still identifies such a comune.
+-- Comuni that moved to a different region, for the search by name. The former car plate code still identifies such a comune.
 create table moved as
 select
   c.region_code,
@@ -229,8 +229,8 @@ where exists (
 group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
--- The comune of a point determines the region, or else the province of the point. A point without comune and province is kept in every region. If a comune
--- moved but its former region still has its parcels, the points are also kept in the former region.
+-- The comune of a point determines the region. If the comune is unknown, the province of the point determines the region. A point without comune and province
+-- is kept in every region. If a comune moved but its former region still has its parcels, the points are also kept in the former region.
 create table kept as
 with comune as (
   select
@@ -395,8 +395,8 @@ from (
 ) b
 where b.edition = 1;
 
--- In Italy, a degree of latitude has at least 110.9 km. A degree of longitude has 111.3 km times the cosine of the latitude. The cosine is computed slightly
--- further north, so that the box is never too small.
+-- In Italy, a degree of latitude is at least 110.9 km long, and a degree of longitude is 111.3 km times the cosine of the latitude. The cosine is computed
+-- slightly further north, so that the box is never too small.
 create table inside_comune as
 select distinct on (id)
   id,
@@ -491,7 +491,8 @@ cross join lateral unnest(f.words) as w (word);
 
 analyze street_word;
 
--- Streets with exactly the words of the address. If there is no such street, streets with additional words, such as Via Giuseppe Garibaldi for VIA GARIBALDI.
+-- Finds streets with exactly the words of the address. If there is no such street, finds streets with additional words, such as Via Giuseppe Garibaldi for VIA
+-- GARIBALDI.
 create table asked_street as
 select distinct
   id,

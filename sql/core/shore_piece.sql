@@ -41,8 +41,8 @@ where segment.geom && (
   from parcel
 );
 
--- Pieces whose comune is needed, which are none if a single file has the complete shore. In Italy, a degree of latitude has at least 110.9 km. A degree of
--- longitude has 111.3 km times the cosine of the latitude. The cosine is computed slightly further north, so that the box is never too small.
+-- Pieces whose comune must be found. Empty if a single file covers the complete shore. In Italy, a degree of latitude is at least 110.9 km long, and a degree
+-- of longitude is 111.3 km times the cosine of the latitude. The cosine is computed slightly further north, so that the box is never too small.
 create table asked as
 select
   part_id,

@@ -79,4 +79,4 @@ as $$
   where st_npoints(geom) <= 256
     or depth = 60
 $$;
-comment on function core.area_pieces(geometry) is 'Pieces of a valid polygon or multipolygon. The pieces are polygons of at most 256 vertices. Together they cover the same area';
+comment on function core.area_pieces(geometry) is 'Pieces of a valid polygon or multipolygon. The pieces are polygons of at most 256 vertices. In total, the pieces cover the same area';

@@ -92,8 +92,8 @@ alter table :"schema".same_parcel add primary key (fid);
 analyze :"schema".same_parcel;
 
 -- statement: same_parcels_of_layer
--- The other columns of a parcel follow from its row in the layer. Rows with equal values therefore give the published parcel again.
--- With the condition "is true", PostgreSQL looks up the documents in a hash table. In a join, it would compare each parcel with all members.
+-- The other columns of a parcel follow from its row in the layer. Rows with equal values therefore result in the published parcel. With the condition "is
+-- true", PostgreSQL looks up the documents in a hash table. For a join, PostgreSQL would compare each parcel with all members.
 select
   w.fid,
   n.member_id,
@@ -346,7 +346,7 @@ where not exists (
 analyze :"schema".:"table";
 
 -- statement: other_parcels
--- Selects changed parcels, and parcels that moved to another document.
+-- Selects changed parcels, and parcels that moved to a different document.
 create unlogged table :"schema".:"fids" as
 select fid
 from :"schema".changed_fid

@@ -4,9 +4,9 @@
 -- grain: one row per table, or per comune
 -- crs: none
 
--- A digest consists of two sums over the rows, each of a 64-bit hash with another seed. A digest therefore has at least 128 bits, does not depend on the order
--- of the rows, and can be computed from the rows that came and went. If the columns that name the origin of a row are left out, the digest does not depend on
--- the origin either.
+-- A digest consists of two sums over the rows, each of a 64-bit hash with a different seed. A digest therefore has at least 128 bits and does not depend on the
+-- order of the rows. It can be updated from the added and removed rows alone. If the columns that name the origin of a row are left out, the digest does not
+-- depend on the origin either.
 
 -- statement: sums
 select
@@ -72,7 +72,7 @@ select
   ) as same
 
 -- statement: patched
--- Computes the row count and digest of a table from those before, after some rows were replaced.
+-- Computes the row count and digest of a table from the previous values, after some rows were replaced.
 select
   $1::int8 + n.rows - w.rows as rows,
   concat_ws(' ', split_part($2, ' ', 1)::numeric + n.first - w.first, split_part($2, ' ', 2)::numeric + n.second - w.second) as digest

@@ -21,7 +21,7 @@ where isactive
   and shouldhaveshards
 
 -- statement: in_turn
--- Uses one connection per node for all tables of a transaction. Citus can attach partitions and move them to another schema only in this mode.
+-- Uses one connection per node for all tables of a transaction. Citus can attach partitions and move them to a different schema only in this mode.
 select set_config('citus.multi_shard_modify_mode', 'sequential', true)
 
 -- statement: not_distributed
@@ -88,8 +88,8 @@ $restrict$)
 where not success
 
 -- statement: role_on_workers
--- Creates the server's role on the workers and grants the same rights there. A worker lacks the role if the role was created only for another database of the
--- server, or not at all. If the loading role may not create roles, workers without the role are skipped.
+-- Creates the server's role on the workers, and grants the role the same rights there. A worker lacks the role if the role was created only for another
+-- database of the server, or not at all. If the loading role may not create roles, workers without the role are skipped.
 select
   nodename || ':' || nodeport as node,
   ran.result

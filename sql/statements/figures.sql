@@ -5,7 +5,7 @@
 -- crs: none
 
 -- statement: pages_in_memory
--- With these costs, the planner looks up the parcels of few comuni in an index. With the costs of a disk, it would read whole tables.
+-- With these costs, the planner looks up the parcels of few comuni in an index. With the costs of disk access, the planner would read whole tables.
 set seq_page_cost to 0.1;
 set random_page_cost to 0.1;
 
@@ -191,8 +191,8 @@ having sum(count) <> 0
 
 -- statement: changes
 -- Compares the values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank.
--- Columns median and p95 are numbers of values that crossed the old quantile, more than in proportion to the number of rows. The values crossed upwards if the
--- quantile rose, and downwards if the quantile fell.
+-- Columns median and p95 are the numbers of values that crossed the old quantile. Both columns leave out values that cross only because the number of rows
+-- changed. The values crossed upwards if the quantile rose, and downwards if the quantile fell.
 with value as (
   select
     slice,

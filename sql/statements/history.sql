@@ -4,7 +4,7 @@
 -- grain: one row per key and range of swaps
 -- crs: none
 
--- A row of history has the former content of a key, from one swap of the region to another swap. If absent is true, the key had no row. If no row of history
+-- A row of history has the former content of a key, from one swap of the region until a later swap. If absent is true, the key had no row. If no row of history
 -- for a key ends after a given time, the current row of the key was already valid at that time. Rows that never changed are therefore stored only in the
 -- current tables.
 
@@ -238,7 +238,7 @@ begin
   cells := api.columns_of(p_fids, p_sections, null::past.parcel);
 end
 $$;
-comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. Result parcels is an array with one element [fid, cadastral reference, comune, geometry (GeoJSON as text)] per parcel. Result cells is that of api.columns_of. The history of the region must include the time';
+comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'The given parcels of a region, just before a given time. Result parcels is an array with one element [fid, cadastral reference, comune, geometry (GeoJSON as text)] per parcel. Result cells is that of api.columns_of. The history of the region must include the time';
 
 create function past.parcels_in(p_region int4, p_moment timestamptz, p_box geometry) returns table (fid int4, reference text, geom geometry)
 language plpgsql volatile

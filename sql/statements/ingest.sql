@@ -82,8 +82,8 @@ from unnest($1::int4[], $2::int4[]) as p (member_id, from_member_id)
 join ledger.added_column a on a.member_id = p.from_member_id
 
 -- statement: provide_release
--- Creates the view release for load.sql, with one row. Apart from the staged rows, load.sql has no other input, so its result depends only on the bytes of
--- the file.
+-- Creates the view release for load.sql, with one row. Except for the release and its members, the staged rows are the only input of load.sql, so its result
+-- depends only on the bytes of the file.
 create view release as
 select
   release_id,
@@ -108,7 +108,7 @@ where m.release_id = $1
   and ($2 or m.taken_from is null)
 
 -- statement: compared_members
--- True if the reused members of each file were already together in another file, and were compared with each other when that file was loaded.
+-- True if all reused members of each file were already in one earlier file, and were compared with each other when that file was loaded.
 with reused as (
   select
     n.file_id,
@@ -311,7 +311,7 @@ where state = 'loaded'
 order by release_id
 
 -- statement: name_documents
--- Names the document of each member by its path. A path that several members of a release have does not identify a document.
+-- Names the document of each member by its path. If several members of a release have the same path, the path does not identify a document.
 with own as (
   select
     m.member_id,

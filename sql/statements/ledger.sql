@@ -324,7 +324,7 @@ set
 where step_id = $1
 
 -- statement: table_seconds
--- Returns the durations of the last builds of this region, or else of another region.
+-- Returns the durations of the last builds of this region, or else of a different region.
 select distinct on (t.relation)
   t.relation,
   t.seconds::float8 as seconds
@@ -428,7 +428,7 @@ where p.state = 'current'
   and t.relation = 'core.parcel'
 
 -- statement: loading_rates
--- Returns by source the bytes of the files and of the layers loaded from these files. The row of the total has an empty source.
+-- Returns by source the bytes of the files and of the layers loaded from these files. In the row with the total, the source is empty.
 with layer as (
   select
     substring(c.relname from '_([0-9]+)$')::int4 as release_id,

@@ -345,7 +345,7 @@ where release_id = $1
 delete from ledger.built
 
 -- statement: read_again
--- Sets a fingerprint that no file can have, so the files are read again. The release is used until then.
+-- Sets a fingerprint that no file can have, so the next run reads the files again. Until then, the release is used.
 update ledger.release
 set
   fingerprint = 'retry ' || release_id,

@@ -24,7 +24,7 @@ exists (
 )
 
 -- statement: come_back
--- Marks retired parcels that are published again as current. History keeps removed entries of the register. References may share a fid.
+-- Marks retired parcels as current if they are published again. History keeps removed entries of the register. Several references may have the same fid.
 with was as (
   select
     r.region_code,

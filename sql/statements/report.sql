@@ -5,7 +5,8 @@
 -- crs: EPSG:4326, longitude latitude
 
 -- statement: publications
--- Returns the current and the previous publication of the region and of Italy. Italy is included because every answer may contain names from its publication.
+-- Returns the current and the previous publication of the region and of Italy. Italy is included because every response may contain names from the publication
+-- of Italy.
 select
   p.unit_code::int4 as unit,
   p.publication_id as publication,

@@ -48,7 +48,7 @@ select
   postgis_proj_version() as "PROJ"
 
 -- statement: folder
--- Returns the data folder of the server. Null if the server is on another machine, or if this role may not read the setting.
+-- Returns the data folder of the server. Null if the server is on a different machine, or if this role may not read the setting.
 select case when pg_has_role(current_user, 'pg_read_all_settings', 'member') then current_setting('data_directory', true) end as folder
 where coalesce(inet_server_addr() in ('127.0.0.1', '::1'), true)
 

@@ -68,7 +68,7 @@ order by path
 -- statement: shapes
 -- Sorts the shapes by stripes of the width of a tile, and in a stripe by rows of blocks, so only few blocks must be kept in memory. Points are transformed in
 -- this statement, because they determine the order. Areas are transformed when they are fetched. Shapes that already have all values from another model are
--- skipped. The first offset 0 keeps the box out of the query of the shapes, because the planner expects one shape in a box that it does not know.
+-- skipped. The first offset 0 keeps the box out of the query for the shapes. The planner does not know the box, and would expect a single shape in it.
 declare swept_shape no scroll cursor for
 select
   o.id,

@@ -188,8 +188,8 @@ from (
 group by file_id, series, region_code, likely_region_code, dated
 
 -- statement: repeating_members
--- Only members that were read can repeat a record. The other members were compared with each other when an earlier release was loaded. First finds the rows
--- with a record of these members, because a join with all members would read the layer in an order that the planner cannot estimate.
+-- Only members that were read can repeat a record. The other members were compared with each other when an earlier release was loaded. Finds the rows with a
+-- record of these members first. A join with all members would read the layer in an order that the planner cannot estimate.
 with hit as materialized (
   select
     l.member_id,

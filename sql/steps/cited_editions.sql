@@ -23,7 +23,7 @@ select
 from of_most o
 join cited_edition e on e.vintage = any (o.vintages)
 union all
--- Parcels with other vintages than most parcels get a separate key.
+-- Parcels whose vintages differ from those of most parcels get a separate key.
 select
   p.fid::text,
   e.source_id,

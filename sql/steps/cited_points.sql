@@ -51,7 +51,7 @@ named as (
     cited
   from of_most
   union
-  -- Parcels whose points have other vintages than the points of most parcels get a separate key.
+  -- Parcels whose points have different vintages from the points of most parcels get a separate key.
   select
     p.key || ' ' || p.fid,
     p.cited

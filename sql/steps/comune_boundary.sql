@@ -14,7 +14,7 @@ with meaning as (
   from comune_register
   where not divided
   union
-  -- Adds comuni that have parcels in this region but belong to another region in the ISTAT list.
+  -- Adds comuni that have parcels in this region but belong to a different region in the ISTAT list.
   select
     code.istat_code,
     code.belfiore

@@ -26,8 +26,8 @@ group by belfiore;
 
 -- step: comune_boundary.sql
 
--- A side of the box is equal before and after the change if the changed parcels have the same extent on this side, or if an unchanged parcel extends as far.
--- Each unchanged parcel is looked up in the index of geometries, so the parcels of the region are not read.
+-- A side of the box stays the same in two cases: the changed parcels have the same extent on this side, or an unchanged parcel extends as far. Each unchanged
+-- parcel is looked up in the index of geometries, so the parcels of the region are not read.
 with changed as (
   select
     before.box as before,

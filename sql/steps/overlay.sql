@@ -115,8 +115,9 @@ where not exists (
 )
 group by shape.fid, shape.map, shape.class;
 
--- A common border must not count as an overlap. An area along a parcel's border may overlap the parcel by less than 1 m², because coordinates are rounded (to
--- 1e-8 degree in the cadastre) and edges are straight in another projection. An overlap must therefore be at least 1 m², or half of a parcel smaller than 2 m².
+-- A common border must not count as an overlap. An area along a parcel's border may overlap the parcel by less than 1 m². The reasons are rounded coordinates
+-- (1e-8 degree in the cadastre) and edges that are straight in a different projection. An overlap must therefore be at least 1 m², or half of a parcel smaller
+-- than 2 m².
 create unlogged table overlay as
 select
   fid,

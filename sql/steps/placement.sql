@@ -6,13 +6,14 @@
 
 -- The file that runs this step first creates the view point (id, belfiore, geom). Afterwards the file reads the result from the table placed. A point belongs
 -- to the land parcel that contains the point. On a common border, the smaller parcel is used, or the first by reference if the areas are equal. Any other point
--- belongs to the nearest land parcel of its comune within 15 m. An example is an access point in the parcel of a road.
+-- belongs to the nearest land parcel of its comune within 15 m. An example of such a point is an access point in the parcel of a road.
 
--- Chooses one of two methods, which give the same result in different times. With many points, points and parcels are joined by cells of 0.001 degrees (about
--- 100 m) in a hash table. This join takes 8 s, and lookups in an index of a million boxes take 25 s. With few points, each point is looked up in the index.
+-- Chooses one of two methods, which give the same result but take different times. With many points, points and parcels are joined by cells of 0.001 degrees
+-- (about 100 m) in a hash table. This join takes 8 s, and lookups in an index of a million boxes take 25 s. With few points, each point is looked up in the
+-- index.
 create table point_method as
 select
-  -- True if the points are more than a tenth of the parcels.
+  -- True if the number of points is more than a tenth of the number of parcels.
   exists (
     select
     from point
@@ -37,7 +38,7 @@ with box as not materialized (
   cross join lateral (select box3d(parcel.geom) as box offset 0) as around
   where parcel.kind = 'land'
 ),
--- Set-returning functions are in the select list for the reason in sql/sections/subsidence/build.sql.
+-- Set-returning functions are in the select list for the reason given in sql/sections/subsidence/build.sql.
 box_column as (
   select
     fid,

@@ -81,7 +81,7 @@ describeEngines('a server with a base map', (engine) => {
       }
     });
 
-    it('draws the tiles with their attribution until the user switches the base map off, and sends them no token and no referrer', async () => {
+    it('draws the tiles with their attribution until the user switches the base map off, and sends no token and no referrer to the tile server', async () => {
       const [{ lat, lng }] = await plain.database.query<{ lat: number; lng: number }>('select st_y(point) as lat, st_x(point) as lng from core.parcel order by fid limit 1') as [{ lat: number; lng: number }];
       for (const [viewport, name] of [[{ width: 1280, height: 800 }, '1280'], [{ width: 390, height: 844 }, '390']] as const) {
         asked.length = 0;

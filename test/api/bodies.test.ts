@@ -30,7 +30,7 @@ describeDatabase('uploads:', (engine) => {
     socket.on('error', () => undefined);
     open.push(socket);
   });
-  /** Returns the status of the first answer on a connection. */
+  /** Returns the status of the first response on a connection. */
   const statusOf = async (socket: Socket): Promise<number> => new Promise((resolve) => {
     socket.once('data', (part) => resolve(Number(part.toString('latin1').slice(9, 12))));
     socket.once('close', () => resolve(0));
@@ -70,7 +70,7 @@ describeDatabase('uploads:', (engine) => {
     expect(service.warned).toEqual([]);
   });
 
-  it('an upload that takes too long is answered with 408 and not counted against the hourly limit', async () => {
+  it('an upload that takes too long gets 408 and is not counted against the hourly limit', async () => {
     const key = await service.token();
     const timer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation((work: () => void, ms?: number) => timer(work, ms === BODY_MS ? 20 : ms));

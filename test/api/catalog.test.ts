@@ -1,4 +1,4 @@
-/** Tests that the server's catalogue needs no key. Requests are counted per network, and links contain the host of the request. */
+/** Tests that the server's catalogue needs no key, that its requests are counted per network, and that its links contain the host of the request. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OPEN_QUOTA } from '../../api/access.ts';
 import { catalogDocuments } from '../../pipelines/deliver/catalog/index.ts';

@@ -101,7 +101,7 @@ describeDatabase('the changelog', (engine) => {
     await service.database.query('update ledger.swap set kept_from = null');
   });
 
-  it('answers 501 if the database keeps no history', async () => {
+  it('returns 501 if the database keeps no history', async () => {
     const [{ body }] = await service.database.query<{ body: string }>("select pg_get_functiondef('api.keeps_history()'::regprocedure) as body") as [{ body: string }];
     await service.database.query('create or replace function api.keeps_history() returns bool language sql stable as $$ select false $$');
     try {

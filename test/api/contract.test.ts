@@ -38,7 +38,7 @@ describeEngines('the REST API', (engine) => {
   };
   const dataOf = (answered: Answered): Json[] => answered.body!['data'] as Json[];
   const metaOf = (answered: Answered): Json => answered.body!['meta'] as Json;
-  /** Returns one request path per endpoint. Each answer is not empty. */
+  /** Returns one request path per endpoint. No response is empty. */
   const questions = (): string[] => [
     `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}`, `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/search?comune=${String(address['municipality_code'])}&foglio=${sheet}`,
     `/parcels/${parcel.fid}`, `/parcels/${parcel.fid}/neighbours`, `/parcels/${parcel.fid}/lineage`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
@@ -307,7 +307,7 @@ describeEngines('the REST API', (engine) => {
       ]) expect((await ask(path)).status, path).toBe(200);
     });
 
-    it('are answered with 404 if the parcel does not exist', async () => {
+    it('return 404 if the parcel does not exist', async () => {
       for (const fid of [0, 1, 2_147_483_647, firstFid(service.region.code + 1) - 1]) {
         const answered = await ask(`/parcels/${fid}`);
         expect(answered.status).toBe(404);
@@ -411,7 +411,7 @@ describeEngines('the REST API', (engine) => {
       }
     });
 
-    it('contain another ETag if the content, the publication time or the SQL changed, even with the same publication number', async () => {
+    it('contain a different ETag if the content, the publication time or the SQL changed, even with the same publication number', async () => {
       const { database } = service;
       const tag = async (): Promise<string> => (await ask('/admin/regions')).headers['etag']!;
       const before = await tag();
@@ -475,7 +475,7 @@ describeEngines('the REST API', (engine) => {
     });
 
     // Runs on one engine only, because the result does not depend on the engine.
-    it.runIf(engine.name === 'postgres')('contain another ETag if another database has the same publication numbers but other content', async () => {
+    it.runIf(engine.name === 'postgres')('contain a different ETag if another database has the same publication numbers but different content', async () => {
       const other = await regionService(engine, 40, 12, { comuni: 2 });
       try {
         const numbers = async ({ database }: Service): Promise<unknown> => database.query("select publication_id, unit_code, run_id from ledger.publication where state = 'current' order by 1");

@@ -1,6 +1,6 @@
 /**
- * Tests POST /tools/enrich. The endpoint is off by default, limited in size, and counts each row as a request. The result equals the result of `mappale
- * enrich`.
+ * Tests POST /tools/enrich. The endpoint is off by default, limits the size of uploads, and counts each row as a request. The result equals the result of
+ * `mappale enrich`.
  */
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -173,11 +173,11 @@ describe('a token with sixty requests at once', () => {
 });
 
 describe('a server whose event loop did not run', () => {
-  it.each([[2_000, 200], [10_000, 503]])('for %i ms answers with %i', async (stalledMs, status) => {
+  it.each([[2_000, 200], [10_000, 503]])('for %i ms returns %i', async (stalledMs, status) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { app, release, ask } = await held();
     release();
-    // No real time passes, so the server measures its delay without any sample, as after a pause of the process.
+    // No real time passes, so the event loop never runs between two measurements of its delay, as during a pause of the process.
     vi.advanceTimersByTime(stalledMs);
     vi.useRealTimers();
     const { statusCode } = await ask('patient');

@@ -1,4 +1,4 @@
-/** Sends thousands of random requests. The server must not fail, and every answer must match the OpenAPI document. */
+/** Sends thousands of random requests. The server must not fail, and every response must match the OpenAPI document. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CRS_URIS } from '../../api/crs.ts';

@@ -132,7 +132,7 @@ describeEngines('searching an address', (engine) => {
     expect((await search('Via Roma 140 Roccapparente')).map(({ street_number: number, match_type: type }) => [number, type])[0]).toEqual(['140/BIS', 'number_without_exponent']);
   });
 
-  it('lists the exact number first, then the number without an exponent, then the number with another exponent', async () => {
+  it('lists the exact number first, then the number without an exponent, then the number with a different exponent', async () => {
     const found = await search('Via Roma 130/C Roccapparente');
     expect(found.slice(0, 3).map(({ street_number: number, match_type: type }) => [number, type])).toEqual([
       ['130', 'number_without_exponent'], ['130/B', 'number_without_exponent'], ['130/BIS', 'number_without_exponent'],
@@ -161,7 +161,7 @@ describeEngines('searching an address', (engine) => {
     expect(basso!.formatted_address).toBe(`Contrada Fornace 109, Borgo Basso, ${region.comuni[4]!.province.name}`);
   });
 
-  it('ranks a street of another type below the street of the named type', async () => {
+  it('ranks a street of a different type below the street of the named type', async () => {
     const names = (await search('Viale Roma Roccapparente')).map(({ street_name: name, score }) => [name, score]);
     expect(names[0]).toEqual(['Viale Roma', 0.97]);
     expect(names.find(([name]) => name === 'Via Roma')![1]).toBe(0.9021);
@@ -361,7 +361,7 @@ describeEngines('searching an address', (engine) => {
     expect(wrong!.n).toBe(0);
   });
 
-  it('finds the same streets in all Italy as in a list of all comuni', async () => {
+  it('finds the same streets without a list of comuni as with a list of all comuni', async () => {
     const random = region.random('streets of a name');
     await database.session(async (session) => {
       await session.query('begin');

@@ -88,7 +88,7 @@ export function askEach(service: Pick<Service, 'ask'>, paths: readonly string[],
   return Promise.all(paths.map((path) => within(() => service.ask(path, { key }))));
 }
 
-/** Starts the server on a database without data. Rights on the database object itself are missing. */
+/** Starts the server on a database without data. The database is a copy, so rights on the database object itself are missing. */
 export async function emptyService(engine: TestEngine, options: Pick<ServerOptions, 'trustedProxies' | 'enrich' | 'catalog' | 'baseMap'> = {}): Promise<Service> {
   const url = await migratedDatabase(engine);
   return serviceOn(await engine.openDatabase(url), url, options);
@@ -136,7 +136,7 @@ export function templateOf(path: string): string {
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Returns the differences between an answer and the OpenAPI document; an empty list if there are none. */
+/** Returns the differences between a response and the OpenAPI document; an empty list if there are none. */
 export function violationsOf(path: string, { status, headers, body, text }: Answered): string[] {
   const template = templateOf(path);
   const response = DOCUMENT.paths[template]?.get.responses[String(status)];

@@ -21,7 +21,7 @@ const PLAIN_EDGES = `{
   };
 }`;
 export const WIDE = { width: 1360, height: 860 };
-/** Draws a sixteenth of the pixels. For tests that neither count pixels nor take screenshots. The layout is the same. */
+/** Draws a sixteenth of the pixels, for tests that neither count pixels nor take screenshots. The layout is the same. */
 export const COARSE = { deviceScaleFactor: 0.25 };
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 

@@ -184,7 +184,7 @@ describeEngines('the map in use', (engine) => {
 
       it('removes the grey as soon as the answer has arrived, without waiting for a timer, a frame or another answer', async () => {
         const page = await map.open('', COARSE);
-        // Notes the events between the moment at which the record was read and the moment at which the panel is no longer grey.
+        // Records the events between the arrival of the record and the moment when the panel is no longer grey.
         await page.evaluate(`(() => {
           window.noted = [];
           const note = (event) => window.noted.push(event);
@@ -236,7 +236,7 @@ describeEngines('the map in use', (engine) => {
       /** Returns the colours of the legend's swatches. */
       const swatches = (page: Page): Promise<string[]> => page.evaluate("[...document.querySelectorAll('#legend li i')].map((each) => getComputedStyle(each).backgroundColor)");
 
-      it.each(['light', 'dark'] as const)('is drawn in the colours of its legend, also after a change of opacity: %s', async (colorScheme) => {
+      it.each(['light', 'dark'] as const)('is drawn in the colours of its legend, even after a change of opacity: %s', async (colorScheme) => {
         const page = await map.open(at('terrain'), { colorScheme });
         for (const opacity of ['75', '100', '30']) {
           await page.locator('#opacity input').fill(opacity);

@@ -44,7 +44,7 @@ function picturesOf(pdf: Buffer): number[] {
     const start = index + all.length;
     const [width, height, length] = ['Width', 'Height', 'Length'].map((word) => Number(new RegExp(`/${word} (\\d+)`).exec(head!)?.[1])) as [number, number, number];
     const pixels = inflateSync(pdf.subarray(start, start + length));
-    // Image streams of another length are masks.
+    // Image streams of a different length are masks.
     return pixels.length === 3 * width * height ? [pixels.reduce((sum, part) => sum + part, 0) / pixels.length] : [];
   });
 }

@@ -1,4 +1,4 @@
-/** Tests the records that are shortened for models: their size, their labels, and that they repeat nothing. */
+/** Tests the records that are shortened for language models: their size, their labels, and that they repeat nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compactRecord, DEFAULT_SECTIONS, licencesOnce } from '../../cli/mcp-compact.ts';
 import { describeEngines } from '../harness/database.ts';

@@ -161,7 +161,7 @@ describeEngines('the Model Context Protocol', (engine) => {
         expect([name, isError, value['error']]).toEqual([name, true, code]);
       }
       expect((await call(client, 'explain', { id: String(parcel.fid), section: 'nothing' })).isError).toBe(true);
-      // If an unknown argument such as `comune` were ignored, the answer would be for another place.
+      // If an unknown argument such as `comune` were ignored, the answer would be for a different place.
       for (const { name } of (await client.listTools()).tools) {
         const { isError, value } = await call(client, name, { q: 'Via Roma', lat: parcel.lat, lng: parcel.lng, id: parcel.fid, section: 'basic', comune: 'Z001', nothing: 1 });
         expect([name, isError, String(value['text'])]).toEqual([name, true, expect.stringContaining('nothing')]);

@@ -26,7 +26,7 @@ describeDatabase('the metrics of a server', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   beforeAll(async () => {
     service = await regionService(engine);
-    // The harness loaded the region with another command, so the test records the run as a refresh.
+    // The harness loaded the region with a different command, so the test records the run as a refresh.
     await service.database.query("update ledger.run set command = 'refresh'");
     const key = await service.token(['parcels:read']);
     const [row] = await service.database.query<{ fid: number }>('select min(fid) as fid from core.parcel');
@@ -72,7 +72,7 @@ describeDatabase('the metrics of a server', (engine) => {
       expect(served.get('mappale_last_success_timestamp_seconds{region="molise"}')).toBeGreaterThan(1.7e9);
       expect(served.get('mappale_region_held{region="molise"}')).toBe(0);
       expect(served.get('mappale_database_bytes')).toBeGreaterThan(served.get('mappale_previous_bytes')!);
-      // The file has no ages, because an age in a file becomes wrong.
+      // The file has no ages, because an age in a file becomes outdated.
       expect([served.has('mappale_published_age_seconds{region="molise"}'), written.has('mappale_published_age_seconds{region="molise"}')]).toEqual([true, false]);
     } finally {
       await rm(folder, { recursive: true });

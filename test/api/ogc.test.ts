@@ -482,7 +482,7 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('pages through a filter on the comune that no query parameter repeats', async () => {
+  it('pages through a filter on the comune if the comune is only in the filter, not in a query parameter', async () => {
     const { belfiore } = all[0]!;
     const found = await pages(`/collections/parcels/items?limit=7&filter=${encodeURIComponent(`municipality_code = '${belfiore}' and area_m2 > ${median()}`)}`);
     expect(found.length).toBeGreaterThan(2);

@@ -49,7 +49,7 @@ describe('outlines simplified together', () => {
     expect(corners(outline!)).toBe(5);
   });
 
-  it('keep at least three corners in every ring, also in holes, islands, and outlines smaller than the tolerance', () => {
+  it('keep at least three corners in every ring, including holes, islands, and outlines smaller than the tolerance', () => {
     const hole = trembling([0.4, 0.4], [0.6, 0.4], 10).concat([[0.6, 0.6], [0.4, 0.6]]);
     const islet: Point[] = [[3, 3], [3.0001, 3], [3.0001, 3.0001], [3, 3.0001]];
     const around = drawn([[0, 0], [1, 0], [1, 1], [0, 1]], hole);

@@ -1,4 +1,4 @@
-/** Tests addresses that are written in other forms than in the register. Each form finds the street and number at rank 1. */
+/** Tests addresses that are written differently from the register. Each form finds the street and number at rank 1. */
 import { beforeAll, expect, it } from 'vitest';
 import { parseQuery } from '../../pipelines/address/parse-query.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -73,7 +73,7 @@ const PHRASINGS: readonly (readonly [query: string, street: string])[] = [
   [`loc. Piana via ettore fieramosca # ${name}`, FIERAMOSCA],
   [`frazione Alta, via ettore fieramosca #, ${name}`, FIERAMOSCA],
   [`quartiere Nord via ettore fieramosca # ${name}`, FIERAMOSCA],
-  // Joined words or another order
+  // Joined words or a different order
   [`via ettore fieramosca# ${name}`, FIERAMOSCA],
   [`viaettore fieramosca # ${name}`, FIERAMOSCA],
   [`ettore fieramosca via # ${name}`, FIERAMOSCA],

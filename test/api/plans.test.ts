@@ -20,7 +20,7 @@ const LARGE = 5_000;
 
 const UTM33 = 'http://www.opengis.net/def/crs/EPSG/0/32633';
 
-/** Returns a filter's request parameters, encoded as by QGIS. */
+/** Returns a filter's request parameters, encoded as in requests of QGIS. */
 function qgis(filter: string): string {
   return `filter=${encodeURIComponent(filter)}&filter-lang=cql2-text`;
 }
@@ -65,26 +65,26 @@ describeEngines('the query plans of the REST API', (engine) => {
       'locate by polygon': parcels.map(({ lat, lng }) => `/parcels/locate?polygon=${encodeURIComponent(`POLYGON((${lng} ${lat}, ${lng + 0.001} ${lat}, ${lng} ${lat + 0.001}, ${lng} ${lat}))`)}`),
       neighbours: parcels.map(({ fid }) => `/parcels/${fid}/neighbours`),
       'locate by ten points': [0, 10, 20, 30].map((from) => `/parcels/locate?points=${parcels.slice(from, from + 10).map(({ lat, lng }) => `${lat},${lng}`).join(';')}`),
-      'search of a sheet': parcels.map(({ belfiore, sheet }) => `/parcels/search?comune=${belfiore}&foglio=${sheet}`),
-      'search of a parcel': parcels.map(({ belfiore, sheet, label }) => `/parcels/search?comune=${belfiore}&foglio=${sheet}&label=${label}`),
+      'search for a sheet': parcels.map(({ belfiore, sheet }) => `/parcels/search?comune=${belfiore}&foglio=${sheet}`),
+      'search for a parcel': parcels.map(({ belfiore, sheet, label }) => `/parcels/search?comune=${belfiore}&foglio=${sheet}&label=${label}`),
       reverse: parcels.map(({ lat, lng }) => `/geocode/reverse?lat=${lat}&lng=${lng}`),
       'search in a comune': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text)}&city=${belfiore}`),
       'search everywhere': addresses.map(({ text }) => `/geocode/search?q=${encodeURIComponent(text)}`),
       'search with a typo': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text.replace(/(\w\w)(\w)(\w)/, '$1$3$2'))}&city=${belfiore}`),
       // Queries while the user types. The last word, or the comune's name after the street, is incomplete.
       suggestions: addresses.map(({ text }, index) => `/map/suggestions?q=${encodeURIComponent(index % 2 === 0 ? text.replace(/\w{2} \d+$/, '') : `${text}, Cas`)}`),
-      'features of a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
+      'features in a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&municipality_code=${belfiore}`),
       // Requests of QGIS, as in docs/ogc-conformance.md. Each request has the filter of the layer and the box of the view in CRS84 or UTM, or only the filter.
-      'features of QGIS in a map view': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map(String).join(',')}`),
-      'features of QGIS in a map view in UTM': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[x - 50, y - 50, x + 50, y + 50].map(String).join(',')}&bbox-crs=${UTM33}&crs=${UTM33}`),
-      'features of QGIS without a box': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&${qgis(`(("municipality_code" = '${belfiore}') AND "label" IN ('1','2','3'))`)}&crs=${UTM33}`),
-      'features of QGIS at a point': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`S_INTERSECTS(geometry,POINT(${x} ${y}))`)}&filter-crs=${UTM33}&crs=${UTM33}`),
-      'features of QGIS in a box': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`S_INTERSECTS(geometry,BBOX(${[x - 50, y - 50, x + 50, y + 50].join(',')}))`)}&filter-crs=${UTM33}&crs=${UTM33}`),
-      'features of a box and a filter': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&filter-lang=cql2-text&filter=${encodeURIComponent("(area_m2 > 100) AND (kind = 'land')")}&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
-      'features of a filter on the comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&filter=${encodeURIComponent(`(municipality_code = '${belfiore}') AND (label LIKE '1%')`)}`),
-      'features of a filter on the reference': parcels.map(({ reference }) => `/ogc/collections/parcels/items?filter=${encodeURIComponent(`cadastral_reference = '${reference}'`)}`),
-      'features of a filter on the geometry': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&filter=${encodeURIComponent(`S_INTERSECTS(geometry, POLYGON((${lng} ${lat}, ${lng + 0.001} ${lat}, ${lng} ${lat + 0.001}, ${lng} ${lat}))) AND area_m2 BETWEEN 1 AND 1000000`)}`),
+      'features for QGIS in a map view': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map(String).join(',')}`),
+      'features for QGIS in a map view in UTM': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[x - 50, y - 50, x + 50, y + 50].map(String).join(',')}&bbox-crs=${UTM33}&crs=${UTM33}`),
+      'features for QGIS without a box': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&${qgis(`(("municipality_code" = '${belfiore}') AND "label" IN ('1','2','3'))`)}&crs=${UTM33}`),
+      'features for QGIS at a point': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`S_INTERSECTS(geometry,POINT(${x} ${y}))`)}&filter-crs=${UTM33}&crs=${UTM33}`),
+      'features for QGIS in a box': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`S_INTERSECTS(geometry,BBOX(${[x - 50, y - 50, x + 50, y + 50].join(',')}))`)}&filter-crs=${UTM33}&crs=${UTM33}`),
+      'features in a box with a filter': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&filter-lang=cql2-text&filter=${encodeURIComponent("(area_m2 > 100) AND (kind = 'land')")}&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
+      'features by a filter on the comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&filter=${encodeURIComponent(`(municipality_code = '${belfiore}') AND (label LIKE '1%')`)}`),
+      'features by a filter on the reference': parcels.map(({ reference }) => `/ogc/collections/parcels/items?filter=${encodeURIComponent(`cadastral_reference = '${reference}'`)}`),
+      'features by a filter on the geometry': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&filter=${encodeURIComponent(`S_INTERSECTS(geometry, POLYGON((${lng} ${lat}, ${lng + 0.001} ${lat}, ${lng} ${lat + 0.001}, ${lng} ${lat}))) AND area_m2 BETWEEN 1 AND 1000000`)}`),
       'features after a fid': parcels.map(({ fid }) => `/ogc/collections/parcels/items?limit=20&after=${fid}`),
       'tile of parcels': tilesOf(parcels, 'parcels'),
       'tile of building outlines': tilesOf(builtOn, 'footprints'),
@@ -121,12 +121,12 @@ describeEngines('the query plans of the REST API', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features of QGIS in a map view', 'features of QGIS in a map view in UTM', 'features of QGIS without a box', 'features of QGIS at a point', 'features of QGIS in a box', 'features of a box and a filter', 'features of a filter on the comune', 'features of a filter on the reference', 'features of a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of building outlines', 'tile of house numbers', 'tile of a section', 'quality of a comune', 'lists'])('no large table or index is read completely: %s', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search for a sheet', 'search for a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features in a small box', 'features of a comune', 'features for QGIS in a map view', 'features for QGIS in a map view in UTM', 'features for QGIS without a box', 'features for QGIS at a point', 'features for QGIS in a box', 'features in a box with a filter', 'features by a filter on the comune', 'features by a filter on the reference', 'features by a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of building outlines', 'tile of house numbers', 'tile of a section', 'quality of a comune', 'lists'])('no large table or index is read completely: %s', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a few scans. A plan with a complete scan would cause a scan in every request.
     expect(scans.filter(({ sequential }) => sequential * 4 > paths.length)).toEqual([]);
-    // For example, a plan could read a bitmap of all fids and combine the bitmap with the parcels of a box.
+    // An index may also be read completely, for example as a bitmap of all fids that is combined with the parcels of a box.
     expect(scans.filter(({ entries, rows }) => entries > paths.length * rows / 2)).toEqual([]);
     if (name !== 'lists') expect(scans.filter(({ indexed }) => indexed > 0).length).toBeGreaterThan(0);
   });
@@ -188,8 +188,8 @@ describeEngines('the query plans of the REST API', (engine) => {
     const called = rounds.at(-1)!;
     expect(called.filter(({ language }) => language === 'plpgsql').length).toBeGreaterThan(SECTION_NAMES.length);
     expect(called.filter(({ language }) => language === 'sql')).toEqual([]);
-    // A function with an argument of the region's type has separate plans for each region. The listed functions run outside the search path of a region, or
-    // plan no query.
+    // A function with an argument of the region's type has separate plans for each region. The functions listed below run outside the search path of a region,
+    // or plan no query.
     expect(called.filter(({ language, of_region }) => language === 'plpgsql' && !of_region).map(({ name }) => name))
       .toEqual(['hold_publication', 'parcel_answer', 'publication_tag', 'region_record']);
   });

@@ -46,7 +46,7 @@ async function holds(service: Service, key: string): Promise<void> {
   expect(bad).toEqual([...Array.from({ length: 20 }, () => 401), 429]);
 }
 
-/** Ends the connections of the server, so that new ones use the new settings. */
+/** Ends the connections of the server, so that new connections use the new settings. */
 async function reconnect(database: Database): Promise<void> {
   await database.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'mappale server'");
 }

@@ -132,7 +132,7 @@ describeDatabase('access', (engine) => {
       expect(remaining).toEqual(Array.from({ length: 12 }, (_, index) => 988 + index));
     });
 
-    it('applies to a token on all servers together', async () => {
+    it('applies to a token across all servers', async () => {
       const key = await service.token();
       const { serviceOn } = await import('./harness.ts');
       const second = await serviceOn(service.database, service.url);

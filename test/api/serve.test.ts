@@ -56,7 +56,7 @@ describeEngines('mappale serve and mappale token', (engine) => {
     const pending = Array.from({ length: 5 }, () => fetch(`${server.base}/admin/municipalities`, { headers: { 'x-api-key': token } }).then(({ status }) => status, () => 'refused'));
     await Promise.race(pending);
     expect(await server.stop('SIGTERM')).toBe(0);
-    // After the signal, the server answers earlier requests, refuses new connections, and closes no connection during an answer.
+    // After the signal, the server answers earlier requests, refuses new connections, and closes no connection during a response.
     expect((await Promise.all(pending)).filter((status) => status !== 200 && status !== 'refused')).toEqual([]);
     expect(server.said.join('\n')).not.toContain(token);
     expect(server.said.some((line) => line.includes('logs in as a superuser'))).toBe(engine.name === 'postgres');

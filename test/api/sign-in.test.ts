@@ -118,7 +118,7 @@ describe('the sign-in link', () => {
     ['through a proxy', { 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1'],
     ['from another machine', {}, '192.0.2.7'],
     ['that sends a form', { 'content-type': 'text/plain' }, '127.0.0.1'],
-  ])('is answered with 404 for a page %s', async (_page, headers, from) => {
+  ])('returns 404 for a page %s', async (_page, headers, from) => {
     const { signIn, link } = await page();
     expect(codeOf(await signIn(link.secret, headers as Record<string, string>, from))).toEqual([404, 'NOT_FOUND']);
     expect((await signIn(link.secret)).statusCode).toBe(204);
@@ -208,7 +208,7 @@ describe('an explanation', () => {
     expect([runs, keys]).toEqual([0, []]);
   });
 
-  it('is answered with 404 by a server without a link, or with a login that cannot read tables', async () => {
+  it('is refused with 404 by a server without a link, or with a login that cannot read tables', async () => {
     const explain: Explain = async () => ({});
     expect(codeOf(await (await page(null, explain)).get(PATH))).toEqual([404, 'NOT_FOUND']);
     const { get, cookie } = await signedIn();

@@ -4,7 +4,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { httpServer } from '../../api/http.ts';
 
-/** Number of bytes that exceeds the buffers of a loopback connection. */
+/** A response body that is larger than the buffers of a loopback connection. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x');
 const SLOW_CLIENTS = 20;
 

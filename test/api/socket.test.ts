@@ -1,4 +1,4 @@
-/** Sends arbitrary bytes to the server. Every answer must have the form and headers of the API and not be a 500, and the log must report no bug. */
+/** Sends arbitrary bytes to the server. Every response must have the form and headers of the API, no response may be a 500, and the log must report no bug. */
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { STATUS, type ErrorCode } from '../../api/errors.ts';
@@ -12,7 +12,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** Parses the answers in their order. Incomplete bytes at the end become an answer with status 0. */
+/** Parses the responses in their order. An incomplete response at the end gets status 0. */
 function readReplies(bytes: Buffer): Reply[] {
   const replies: Reply[] = [];
   let at = 0;
@@ -30,7 +30,7 @@ function readReplies(bytes: Buffer): Reply[] {
   return replies;
 }
 
-/** Returns the rules of the API that an answer violates; an empty list if there are none. */
+/** Returns the rules of the API that a response violates; an empty list if there are none. */
 function violations({ status, headers, body }: Reply): string[] {
   const missing = ['x-request-id', 'vary', 'x-content-type-options', 'access-control-allow-origin', 'access-control-expose-headers'].filter((name) => headers[name] === undefined).map((name) => `${status} without ${name}`);
   if (status < 400 && status !== 0) return missing;
@@ -69,7 +69,7 @@ describeDatabase('the socket', (engine) => {
   });
   const get = (path: string, ...fields: readonly string[]): string => `GET ${BASE}${path} HTTP/1.1\r\n${['Host: x', ...fields].map((field) => `${field}\r\n`).join('')}\r\n`;
   const keyed = (path: string, ...fields: readonly string[]): string => get(path, `x-api-key: ${key}`, ...fields);
-  /** Returns the first answer to a request, and checks it. */
+  /** Returns the first response to a request, and checks the response. */
   const first = async (bytes: string): Promise<Reply> => {
     const replies = await say(bytes);
     expect(replies.flatMap(violations), bytes.slice(0, 200)).toEqual([]);
@@ -99,8 +99,8 @@ describeDatabase('the socket', (engine) => {
     ['two Hosts', () => get('/health', 'Host: y'), 400],
     ['the same Host twice', () => get('/health', 'Host: x'), 400],
     ['an unknown transfer encoding', () => get('/health', 'Transfer-Encoding: gzip, chunked') + '0\r\n\r\n', 400],
-    ['a header without name', () => get('/health', ': x'), 400],
-    ['a path with another host', () => `GET http://example.org${BASE}/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 200],
+    ['a header without a name', () => get('/health', ': x'), 400],
+    ['a path with a different host', () => `GET http://example.org${BASE}/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 200],
     ['a broken escape in the path', () => keyed('/parcels/%zz', 'Connection: close'), 400],
     ['a path that is not UTF-8', () => keyed('/parcels/%ff', 'Connection: close'), 400],
     ['a broken escape in a parameter', () => keyed('/geocode/search?q=Via%2', 'Connection: close'), 400],

@@ -531,7 +531,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has in economics the number of earners, by which the total income divides into the average income',
+    about: OF_RECORD, says: 'has in economics the number of earners, and the average income is the total income divided by this number',
     holds: async (trial) => {
       const all = (await trial.records()).map(({ economics }) => economics as Record<string, number> | null).filter((each) => each !== null);
       expect(all.length).toBeGreaterThan(0);

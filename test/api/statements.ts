@@ -15,7 +15,7 @@ const OF_ERRORS = 'errors';
 const OF_LIMITS = 'limits and tokens';
 const OF_HEADERS = 'headers';
 
-/** Returns one request path per endpoint. Each answer is not empty. */
+/** Returns one request path per endpoint. No response is empty. */
 async function questions(trial: Trial): Promise<string[]> {
   const { centroid, fid, municipality, cadastral } = await trial.parcel();
   return [
@@ -511,7 +511,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_HEADERS, says: 'contain a weak ETag that differs between requests and can be answered with 304',
+    about: OF_HEADERS, says: 'contain a weak ETag that differs between requests and allows a 304',
     holds: async (trial) => {
       const tags = new Set<string | undefined>();
       const paths = await questions(trial);

@@ -47,7 +47,7 @@ describe('the name of a street', () => {
     }
   });
 
-  it('is left out for a single number, also if two tiles repeat the number', () => {
+  it('is left out for a single number, even if two tiles repeat the number', () => {
     expect(streetNames([...numbered(3, [[5, 5]]), ...numbered(3, [[5, 5]])])).toEqual([]);
   });
 });

@@ -84,7 +84,7 @@ describeEngines('a tile of the map', (engine) => {
       expect(apart.filter(({ units }) => units > 1)).toEqual([]);
       for (const fid of fids) found.add(fid);
     }
-    // All tiles together have every parcel.
+    // In total, the tiles contain every parcel.
     expect([...found].sort((a, b) => a - b)).toEqual(all);
   });
 
@@ -198,7 +198,7 @@ describeEngines('a tile of the map', (engine) => {
         `select s.street_id::float8 as street, s.name, api.street_number(a.number, a.exponent, a.colour, a.metric_m) as number, st_x(a.geom) as lng, st_y(a.geom) as lat, st_intersects(a.geom, ${BOX}) as within
          from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id where st_dwithin(a.geom, ${BOX}, 1e-5) order by a.address_id`, [16, tile.x, tile.y],
       );
-      // The tile may have points up to 1e-5 degrees outside of its box, because the index rounds positions to single precision.
+      // The tile may have points up to 1e-5 degrees outside its box, because the index rounds positions to single precision.
       let at = 0;
       const inside = near.filter(({ within, street, number }) => {
         const isRead = within || (read[at]?.properties['street'] === street && read[at]?.properties['number'] === number);
@@ -301,7 +301,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('is served next to suggestions, which complete streets and comuni and find complete names like a search', async () => {
+  it('is served next to suggestions, which complete the names of streets and comuni, and find complete names as a search does', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore

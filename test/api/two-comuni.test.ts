@@ -32,7 +32,7 @@ const NUMBER = 112;
 const LOADED: readonly Comune[] = region.comuni.map(({ belfiore, italianName, otherName, province: { name, sigla } }) => ({
   belfiore, names: otherName === null ? [italianName] : [italianName, otherName], province: name, sigla, past: ['QQ', 'Antica Contea'], isLoaded: true,
 }));
-/** Comuni of a region that is not loaded. The first comune is the capital of the province. */
+/** Comuni in a region that is not loaded. The first comune is the capital of the province. */
 const ABROAD: readonly Comune[] = ['Vallescura', 'Montelungo Nuovo', 'San Fittizio a Mare', "Terra d'Ombra"].map((name, index) => ({
   belfiore: `Y00${index}`, names: [name, `Alt${name.toLowerCase().replace(/[^a-z]/g, '')}`], province: 'Vallescura', sigla: 'VX', past: ['QQ', 'Antica Contea'], isLoaded: false,
 }));

@@ -15,7 +15,7 @@ const SCRIPTS = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 
 interface Typed {
   readonly file: string;
-  /** Command, without the environment settings before the command. */
+  /** Command without the preceding environment settings. */
   readonly line: string;
 }
 

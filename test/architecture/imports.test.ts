@@ -8,7 +8,7 @@ import { builtStatements, environmentReads, importsOf, writtenStatements, type I
 interface Room {
   /** Pattern of the room's files. A file belongs to the first room with a matching pattern. */
   readonly files: RegExp;
-  /** Patterns of the files that the room may import. `$1` is the match of the first group of `files`. */
+  /** Patterns of the files that the room may import. `$1` is the text that the first group of `files` matched. */
   readonly local: readonly string[];
   /** Pattern of the files that the room may import only on demand, with `import()`. */
   readonly late?: string;

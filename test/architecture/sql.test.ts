@@ -122,10 +122,10 @@ describe('an SQL file', () => {
         const by = incrementalOf(value!, file)!.by;
         if (by === 'members') return headerValues(text, 'writes').some((value) => relations(value)?.[0] === 'core.parcel') ? [] : ['only the parcels are copied by members'];
         if (by === 'content') return /^sql\/(?:core|sections\/[^/]+)\/[^/]+\.sql$/.test(file) && !/\/checks\.sql$/.test(file) ? [] : ['only tables may be built completely and compared'];
-        // `mode()` over parcels depends on all parcels, but not if it is computed from the facts of the parcels.
+        // `mode()` over parcels depends on all parcels, and is allowed only after the line `-- citations of the facts`.
         const [compared = ''] = text.split(/^-- citations of the facts$/m);
         if (file.endsWith('/attribution.sql')) return by === 'parcels' && !/\bmode\(/.test(code(compared)) ? [] : ['each citation or fact must depend on one parcel'];
-        // The new rows of a table include all parcels with the same value only if the table is built with them.
+        // The new rows of a table include all parcels with the same value only if build.sql has the same `incremental` line.
         if (file.endsWith('/checks.sql') && by === 'sharing') return headerValues(read(file.replace('checks.sql', 'build.sql')), 'incremental')[0] === value ? [] : ['the table is not built with these parcels'];
         return /^(sql|test)\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are copied by parcels'];
       }, incremental),
@@ -209,7 +209,7 @@ describe('the functions of a record', () => {
   it('name tables without a schema, because views of a region or of a past time may replace the tables', () => {
     expect(files.length).toBeGreaterThan(20);
     const qualifiedTables = /\b(?:from|join)\s+((?:core|section)\.\w+|ledger\.publication)\b(?!\s*\()/g;
-    // A change is sought in the tables of all regions and in their history.
+    // Functions that look for changes read the tables of all regions and their history.
     const isOfChanges = (body: string): boolean => /^api\.(?:followed_|parcels_of_addresses\()/.test(body);
     const tablesOf = (body: string): string[] => [...body.matchAll(qualifiedTables)].map((match) => match[0]);
     expect(everywhere((text) => bodiesOf(text).filter((body) => !isOfChanges(body)).flatMap(tablesOf), files)).toEqual([]);

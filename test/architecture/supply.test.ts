@@ -77,7 +77,7 @@ describe('third-party-notices.txt', () => {
   });
 });
 
-/** Returns whether an SPDX expression is permitted. One alternative of OR, or all parts of AND, must be permitted. */
+/** Returns whether an SPDX expression is permitted. At least one alternative of OR, or all parts of AND, must be permitted. */
 function isPermitted(expression: string): boolean {
   return expression.replaceAll(/[()]/g, '').split(' OR ').some((choice) => choice.split(' AND ').every((id) => Object.hasOwn(policy.compatible, id)));
 }

@@ -48,7 +48,7 @@ describe('a new release', () => {
     expect(withSameValues(gml)).not.toBe(gml);
   });
 
-  it('moves parcels of another comune each night, and moves parcels back only after all have moved', () => {
+  it('moves parcels of a different comune each night, and moves parcels back only after all have moved', () => {
     const comuni = ['Z001', 'Z002', 'Z003'].map((belfiore) => ({ belfiore, parcelCount: 10 }));
     const nights = Array.from({ length: 6 }, (_, night) => moveOf(night, comuni, 5));
     expect(nights.map(({ comune }) => comune)).toEqual(['Z002', 'Z003', 'Z002', 'Z003', 'Z002', 'Z003']);

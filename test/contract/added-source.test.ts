@@ -12,7 +12,7 @@ import { syntheticFiles } from '../harness/region.ts';
 import synthetic from '../stations/synthetic.ts';
 
 const ID = 'rfi_stations';
-/** Maximum number of files of a simple source, with its fixture and golden file. */
+/** Maximum number of files of a simple source, including its fixture and golden file. */
 const MOST_FILES = 6;
 /** Tests that compare files outside the folder with the sources. */
 const TESTS_OF_SOURCES = [

@@ -39,7 +39,7 @@ const DISTINCTIVE: readonly (readonly [source: string, column: RegExp])[] = [
   ['postal_codes', /^cap$/i],
 ];
 
-/** Least number of layouts of each table format, by source. A source that is not listed has at least one layout. */
+/** Minimum number of layouts of each table format, by source. A source that is not listed has at least one layout. */
 const LEAST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   ade_cadastre: { gml: 2 }, anncsu_addresses: { csv: 4 }, bolzano_cadastre: { geojson: 2, dbf: 1 }, clc_land_cover: { gpkg: 1, geojson: 2 },
   copernicus_dem: {},
@@ -179,7 +179,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     expect(violations).toEqual([]);
   });
 
-  it('rejects a column with another declared type with COLUMNS_CHANGED', async () => {
+  it('rejects a column with a different declared type, with COLUMNS_CHANGED', async () => {
     const violations: string[] = [];
     for (const { table } of layouts.filter((each) => each.table.isTyped)) {
       for (const at of drawn(table.columns).filter((each) => !isKnown(table.columns[each]!))) {

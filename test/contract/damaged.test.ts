@@ -22,12 +22,12 @@ const PAGE = Buffer.from('<!DOCTYPE html>\n<html lang="it"><head><title>429 Too 
 const ZIP = /\.(?:zip|kmz|xlsx)$/i;
 const TEXT = /\.(?:csv|txt|gml|kml|json|geojson)$/i;
 
-/** Name of a damage, and a function that applies the damage to a file. */
+/** Name of a kind of damage, and a function that damages a file. */
 type Damage = readonly [what: string, apply: (path: string) => Promise<void>];
 
 const replaced = (what: string, change: (content: Buffer) => Buffer): Damage => [what, async (path) => writeFileSync(path, change(readFileSync(path)))];
 
-/** Returns the position of a letter in the last third of the text, so that the header and the first records stay intact. */
+/** Returns the position of a letter in the last fifth of the text, so that the header and the first records stay intact. */
 function placeOfLetter(content: Buffer): number {
   for (let at = Math.floor(content.length * 0.8); at < content.length; at += 1) if (/[a-zA-Z]/.test(String.fromCharCode(content[at]!)) && content[at - 1] !== 0x5c) return at;
   return -1;
@@ -182,7 +182,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
             tried += 1;
             const errors = verdict.findings.filter(({ level }) => level === 'error');
             if (verdict.ok) {
-              // A file that is saved again in another known encoding must not lose a letter.
+              // A file that is saved again in a different known encoding must not lose a letter.
               const lossless = JSON.stringify(await rowsOf(source, target)) === JSON.stringify(await rowsOf(source, path));
               // One or two names that were encoded twice come from the publisher. Such names are reported, not rejected.
               const own = /read as windows-1252/.test(what) && verdict.findings.some(({ code }) => code === 'ENCODED_TWICE') && (await doubled(target)) <= 2;

@@ -73,7 +73,7 @@ describe('notes with a malformed section', () => {
     ['with the section twice', `${good}\n## Evidence\n`],
     ['without an item', good.replace('- Verbatim header: none\n', '')],
     ['with an additional item', good.replace('- Document', '- Hearsay: 2024\n- Document')],
-    ['with items in another order', good.replace('Real bytes', 'Document').replace('- Document: a page', '- Real bytes: a page')],
+    ['with items in a different order', good.replace('Real bytes', 'Document').replace('- Document: a page', '- Real bytes: a page')],
     ['with an empty item', good.replace('none', '')],
     ['without a date', good.replace(', undated', '')],
     ['with a paragraph between', good.replace('- Document', '\nSome words.\n\n- Document')],

@@ -1,7 +1,7 @@
 /**
- * Compares the output of each source's reader for its fixtures with the golden file of the source, which also has the version of the reader.
- * `npx vitest run test/contract/goldens.test.ts -u` writes the file. If the output for the same fixture changed and the version was not raised, the test fails,
- * names the next version and does not write the file.
+ * Compares the output of each source's reader with the golden file of the source. The golden file has the output for each fixture, and the version of the
+ * reader. `npx vitest run test/contract/goldens.test.ts -u` writes the file. If the output for the same fixture changed and the version was not raised, the
+ * test fails, names the next version and does not write the file.
  */
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';

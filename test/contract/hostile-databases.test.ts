@@ -37,7 +37,7 @@ describe('a folder given as the embedded database', () => {
     writeFileSync(join(folder, path), content);
   };
   it.each<[string, string, string, (folder: string) => void, string?]>([
-    ['a file of the system', 'PGLITE_FOLDER', 'usage', () => undefined, '/etc/hostname'],
+    ['a system file', 'PGLITE_FOLDER', 'usage', () => undefined, '/etc/hostname'],
     ['a path below a file', 'PGLITE_FOLDER', 'usage', () => undefined, '/etc/hostname/database'],
     ['an empty name', 'PGLITE_FOLDER', 'usage', () => undefined, ''],
     ['someone\'s files', 'PGLITE_FOLDER', 'usage', file('tesi.docx', 'x')],
@@ -50,8 +50,8 @@ describe('a folder given as the embedded database', () => {
       file('tesi.docx', 'x')(folder);
       writeFileSync(`${folder}.unfinished`, '');
     }],
-    ['a database of a newer version', 'DATABASE_NEWER', 'database', file('PG_VERSION', '19\n')],
-    ['a database of an earlier PostgreSQL', 'PGLITE_OTHER_VERSION', 'database', file('PG_VERSION', '15\n')],
+    ['a database of a newer PostgreSQL version', 'DATABASE_NEWER', 'database', file('PG_VERSION', '19\n')],
+    ['a database of an earlier PostgreSQL version', 'PGLITE_OTHER_VERSION', 'database', file('PG_VERSION', '15\n')],
     ['the folder of a server', 'PGLITE_FOLDER', 'usage', (folder) => {
       file('PG_VERSION', '18\n')(folder);
       file('postmaster.opts', '/usr/lib/postgresql/18/bin/postgres\n')(folder);
@@ -105,7 +105,7 @@ describe('a server', () => {
   const address = { label: 'postgres db:5432, database italy, user me', place: { host: 'db', port: 5432, database: 'italy', user: 'me' } };
   it.each<[string, Partial<ServerFacts>, 'read' | 'write', readonly string[]]>([
     ['with correct settings', {}, 'write', []],
-    ['of another encoding', { encoding: 'SQL_ASCII' }, 'read', ['DATABASE_ENCODING']],
+    ['with a different encoding', { encoding: 'SQL_ASCII' }, 'read', ['DATABASE_ENCODING']],
     ['with PostGIS elsewhere', { extensions: { postgis: 'gis', unaccent: 'public' } }, 'read', ['EXTENSION_SCHEMA']],
     ['whose search_path cannot be set', { searchPath: '"$user", public' }, 'read', ['SEARCH_PATH']],
     ['whose timeout cannot be set', { statementTimeout: '5s' }, 'read', ['STATEMENT_TIMEOUT']],
@@ -124,7 +124,7 @@ describe('a server', () => {
 describeEngines('a database with other settings', (engine) => {
   const named = (url: string): string => new URL(url).pathname.slice(1);
 
-  it('is rejected with a specific error for another encoding, PostGIS in another schema, or a read-only role', async () => {
+  it('is rejected with a specific error for a different encoding, PostGIS in a different schema, or a read-only role', async () => {
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
     await database.query(`create database ${named(url)}_latin encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`);

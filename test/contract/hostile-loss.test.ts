@@ -106,7 +106,7 @@ function patchHeaders(path: string, name: string, patch: (bytes: Buffer, flagsAt
 describe('a zip', () => {
   const PART = table(20);
   it.each<[string, string, (path: string) => Promise<void>]>([
-    ['two members of one name', 'ZIP_MEMBER_REPEATED', (path) => writeZip(path, [[SOPPRESSI, PART], [SOPPRESSI, table(3)]])],
+    ['two members with the same name', 'ZIP_MEMBER_REPEATED', (path) => writeZip(path, [[SOPPRESSI, PART], [SOPPRESSI, table(3)]])],
     ['two names, in UTF-8 and code page 437, that are equal after decoding', 'ZIP_MEMBER_REPEATED', async (path) => {
       await writeZip(path, [['é.csv', PART], ['X.csv', table(3)]]);
       patchHeaders(path, 'X.csv', (bytes, flagsAt, nameAt) => {
@@ -162,7 +162,7 @@ describe('a workbook', () => {
     ['a cell without a column', 'r="D3"', 'r="3"'],
     ['a cell in lower case', 'r="D3"', 'r="d3"'],
     ['an absolute reference', 'r="D3"', 'r="$D$3"'],
-    ['a cell of another row', 'r="D3"', 'r="D2"'],
+    ['a cell of a different row', 'r="D3"', 'r="D2"'],
     ['a repeated cell', 'r="D3"', 'r="C3"'],
     ['a column beyond the limit of sheets', 'r="D3"', 'r="ZZZZZZ3"'],
     ['an empty reference', 'r="D3"', 'r=""'],

@@ -74,8 +74,8 @@ it('a zip with dots inside names is read', async () => {
 
 describe('a geodatabase in a zip', () => {
   /**
-   * Opens the geodatabase with a separate temporary folder. @returns the code of the error, and all remaining files below that folder, without the cache of
-   * tsx
+   * Opens the geodatabase with a separate temporary folder.
+   * @returns the code of the error, and all remaining files below that folder, without the tsx cache
    */
   async function openedIn(name: string): Promise<{ code: unknown; left: string[] }> {
     const scratch = join(root, `scratch-${zips}`, 'inner');

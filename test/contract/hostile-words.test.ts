@@ -1,4 +1,4 @@
-/** Tests files that have the name of a publisher's file but other content. The error names the real content and the next step. */
+/** Tests files that have the name of a publisher's file but different content. The error names the real content and the next step. */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -25,7 +25,7 @@ function folder(): string {
   return join(root, String(folders));
 }
 
-/** Returns the verdict on one file with changed bytes and, on request, another name. */
+/** Returns the verdict on one file with changed bytes and, on request, a different name. */
 async function verdictOn(original: string, change: (content: Buffer) => Buffer, name: string = basename(original)): Promise<FileVerdict> {
   const data = folder();
   writeFileSync(join(data, name), change(readFileSync(original)));
@@ -40,7 +40,7 @@ const XLSX = 'Elenco-comuni-italiani.xlsx';
 describe('a file under a publisher\'s name', () => {
   it.each<[string, string, (content: Buffer) => Buffer, string, RegExp, string?]>([
     ['with CR as its line end', INDIR, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
-    ['with CR as its line end, of another source', EGMS, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
+    ['with CR as its line end, of a different source', EGMS, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
     ['in UTF-16 with a byte order mark', INDIR, utf16('\ufeff'), 'ENCODING_WRONG', /two bytes for each character/],
     ['in UTF-16 without a byte order mark', EGMS, utf16(''), 'ENCODING_WRONG', /two bytes for each character/],
     ['in UTF-16 with swapped bytes', EGMS, (content) => utf16('\ufeff')(content).swap16(), 'ENCODING_WRONG', /two bytes for each character/],

@@ -33,7 +33,7 @@ interface Delivery {
 const letters = (count: number): string => Array.from({ length: count }, () => random.pick('abcdefghijklmnopqrstuvwxyz'.split(''))).join('');
 const shuffled = <T>(values: readonly T[]): T[] => values.map((value) => [random.next(), value] as const).sort(([a], [b]) => a - b).map(([, value]) => value);
 
-/** Returns a national delivery of CORINE Land Cover: maps of two or three years, and the changes between them. */
+/** Returns a national delivery of CORINE Land Cover: maps of three years, and the changes between two of the years. */
 function corine(): Delivery {
   const country = letters(2);
   const [long, upper] = [random.below(2) === 0, random.below(2) === 0];

@@ -21,7 +21,7 @@ import { collect } from '../harness/collect.ts';
 const TOKENS = ['NaN', '-nan', 'inf', '-Infinity', '1e999', '-9999', '-9999.0', '-9999,00', '1.#QNAN'];
 /** Values that are tried if each value needs a separate file. */
 const FEW = ['NaN', '1e999', '-9999'];
-/** Number of records of a table, or of numbers of a document, that are tried one by one. */
+/** How many records of a table, and how many numbers in a document, are tried one by one. */
 const RECORDS = 3;
 const NUMBERS = 6;
 
@@ -70,7 +70,7 @@ function violations(id: string, rows: Readonly<Record<string, readonly Record<st
   return [...new Set(found)];
 }
 
-/** Splits a text into the header and the rows of a table. The rows are the last lines with a similar form, and all lines before them are the header. */
+/** Splits a text into the header and the last rows of a table. The header ends at the first line that has a number and as many cells as the last line. */
 function tableOf(text: string): { readonly delimiter: string; readonly header: readonly string[]; readonly rows: readonly string[] } | null {
   if (/^\s*[<{[]/.test(text)) return null;
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -102,7 +102,7 @@ function variantsOf(name: string, content: Buffer): Buffer[] {
     Buffer.from(`${text.slice(0, match.index)}${token}${text.slice(match.index + match[0].length)}`, 'latin1'))));
 }
 
-/** Replaces each number of the first record by each token of the same length. */
+/** Replaces each number of the first record with each token that fits into the field. */
 function dbfVariants(dbf: Buffer): Buffer[] {
   const [headerSize, recordSize] = [dbf.readUInt16LE(8), dbf.readUInt16LE(10)];
   if (dbf.length < headerSize + recordSize) return [];
@@ -122,7 +122,7 @@ function dbfVariants(dbf: Buffer): Buffer[] {
   return variants;
 }
 
-/** Returns shapes with first coordinates that are not numbers. */
+/** Returns shapes in which a coordinate of the last point is not a number. */
 function shapeVariants(shp: Buffer): Buffer[] {
   return [Number.NaN, Infinity].flatMap((value) => [shp.length - 16, shp.length - 8].map((at) => {
     const copy = Buffer.from(shp);

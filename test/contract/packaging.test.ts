@@ -55,7 +55,7 @@ describe('the records of a synthetic region', () => {
     ['istat_comuni', () => file('Elenco-comuni-italiani.csv'), ['Elenco-comuni-italiani.csv', 'Elenco-comuni-italiani_2026-01-31.csv'], ['Elenco-comuni-molise.csv', 'comuni_2026.csv']],
     ['istat_soppressi', () => file('comuni-soppressi.csv'), ['comuni-soppressi.csv', 'Elenco-comuni-soppressi_2024.csv'], ['comuni-soppressi-molise.csv']],
     ['mef_income', () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), [`${MEF}_comunale_CSV_2023.csv`], [`${MEF}_comunale_CSV_2023_molise.csv`, 'redditi.csv']],
-  ])('count as complete under the publisher\'s file name, and as a part under another name: %s', async (_source, content, whole, parts) => {
+  ])('count as complete under the publisher\'s file name, and as a part under a different name: %s', async (_source, content, whole, parts) => {
     for (const name of whole) expect((await recognised(name, content()))?.complete, name).toBe(true);
     for (const name of parts) expect((await recognised(name, content()))?.complete, name).toBe(false);
   });

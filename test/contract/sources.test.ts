@@ -1,4 +1,4 @@
-/** Tests every folder under sources/ against the requirements of a source. The test lists the folders itself. */
+/** Tests every folder under sources/ against the requirements of a source. No source needs to be listed by hand. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

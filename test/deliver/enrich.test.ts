@@ -90,7 +90,7 @@ describeEngines('enriching a table', (engine) => {
     expect(text.split(LF)[1]).toMatch(/^"a; ""b""";/);
   });
 
-  it('finds parcels by fid, reference and label, and states if a parcel is retired, unknown or in a region that is not loaded', async () => {
+  it('finds parcels by fid, reference and label, and states whether a parcel is retired, unknown or in a region that is not loaded', async () => {
     const parcels = await database.query<Readonly<Record<'reference' | 'belfiore' | 'sheet' | 'label', string>> & { fid: number; section: string | null; twins: number }>(
       `select p.fid, p.reference, p.belfiore, ltrim(p.sheet, '0') as sheet, p.section, p.label,
          (select count(*)::int4 from core.parcel t where t.belfiore = p.belfiore and t.sheet = p.sheet and t.section is not distinct from p.section and upper(t.label) = upper(p.label)) as twins
@@ -143,7 +143,7 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.at(-1)).toMatchObject({ status: 'not_loaded', reason: 'Lazio is not published', matched_address: '' });
   });
 
-  it('reads CSV of Italian spreadsheets, and requires --by if a table has two possible keys', async () => {
+  it('reads CSV files exported by Italian spreadsheets, and requires --by if a table has two possible keys', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { text } = await enrich(Buffer.from(`citt\u00e0;fid\r\nForl\u00ec;${fid}\r\n`, 'latin1'));
     expect(text).toContain(`Forlì;${fid};found`);
@@ -182,10 +182,10 @@ describeEngines('enriching a table', (engine) => {
     await expect(enrich(`fid,FID\n${fid},${fid}\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', detail: 'expected one column fid, found fid, FID' });
   });
 
-  it('uses one publication, restarts if another becomes current, and leaves no files if the publication changes again', async () => {
+  it('uses one publication, restarts if another publication becomes current, and leaves no files if the publication changes again', async () => {
     const fids = (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const table = ['fid', ...fids].join(LF);
-    // The second query reads another publication, either once or in every attempt.
+    // The second query reads a different publication, either once or in every attempt.
     const changing = (always: boolean): Database => {
       let asked = 0;
       return Object.assign(Object.create(database) as Database, {

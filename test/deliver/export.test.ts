@@ -110,8 +110,8 @@ describeDatabase('exporting a region', (engine) => {
     const [key] = await ask(`select decode(value) as value from parquet_kv_metadata('${path}') where decode(key) = 'geo'`);
     expect(JSON.parse(String(key!['value']))).toMatchObject({ version: '2.0.0', columns: { geometry: { encoding: 'WKB', geometry_types: ['MultiPolygon'] } } });
     await ask('set enable_geoparquet_conversion = true');
-    // Compares bytes of the geometries.
     expect(await ask(`select distinct typeof(geometry) as type from read_parquet('${path}')`)).toEqual([{ type: "GEOMETRY('OGC:CRS84')" }]);
+    // DuckDB compares the bytes of the geometries.
     expect(await ask(`(from read_parquet('${path}') except from read_parquet('${old}')) union all (from read_parquet('${old}') except from read_parquet('${path}'))`)).toEqual([]);
     expect(await ask(`select count(*)::int as n from read_parquet('${path}')`)).toEqual([{ n: parcels.length }]);
     const [{ box, types }] = await ask(`select geo_bbox as box, geo_types as types from parquet_metadata('${path}') where path_in_schema = 'geometry'`) as [{ box: Record<string, number>; types: unknown }];
@@ -348,7 +348,7 @@ describeDatabase('exporting a region', (engine) => {
         'metres', '{"type":"Polygon","coordinates":[[[500000,4600000],[500100,4600000],[500100,4600100],[500000,4600000]]]}', 'POLYGON_UNREADABLE', 'in degrees',
       ],
       [
-        'another coordinate system', '{"type":"Polygon","crs":{"properties":{"name":"urn:ogc:def:crs:EPSG::32633"}},"coordinates":[[[14,41],[15,41],[15,42],[14,41]]]}',
+        'a different coordinate system', '{"type":"Polygon","crs":{"properties":{"name":"urn:ogc:def:crs:EPSG::32633"}},"coordinates":[[[14,41],[15,41],[15,42],[14,41]]]}',
         'POLYGON_UNREADABLE', 'EPSG::32633',
       ],
       ['a polygon that crosses itself', '{"type":"Polygon","coordinates":[[[14,41],[15,42],[15,41],[14,42],[14,41]]]}', 'POLYGON_INVALID', 'Self-intersection'],

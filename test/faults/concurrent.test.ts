@@ -1,4 +1,4 @@
-/** Tests several processes that load regions into one database at the same time, like several hosts. */
+/** Tests several processes that load regions into one database at the same time, as several hosts would. */
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -77,7 +77,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     }
   });
 
-  it('keeps its locks while it is running, also against the first process of another container', async () => {
+  it('keeps its locks while it is running, even against the first process of another container', async () => {
     const lock = join(folder, 'lock');
     const take = `import { takeLock } from './pipelines/db/lock-file.ts';
       await takeLock(${JSON.stringify(lock)}, (found) => new Error(found));

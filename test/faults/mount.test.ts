@@ -125,7 +125,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     });
   });
 
-  it('is published by the next run, also if the mount becomes read-only meanwhile', async () => {
+  it('is published by the next run, even if the mount becomes read-only meanwhile', async () => {
     const disk = await SmallDisk.mount(data);
     await cp(version1, data, { recursive: true });
     const machine = refresh();

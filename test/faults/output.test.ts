@@ -90,7 +90,7 @@ describeDatabase('a server whose log is rotated', (engine) => {
     // A process keeps writing to the file that its shell opened, even if the file is renamed.
     await written(`${log}.1`, /SIGHUP/);
     expect([await health(), existsSync(log)]).toEqual([200, false]);
-    // The server logs a request after its answer.
+    // The server logs a request after it sends the response.
     await written(`${log}.1`, /health 200/);
     await truncate(`${log}.1`);
     child.kill('SIGHUP');
@@ -117,7 +117,7 @@ describeDatabase('a server whose log is rotated', (engine) => {
 });
 
 describeDatabase('a watch whose log is rotated', (engine) => {
-  /** A publisher without files. The answer to the first request waits until the test releases the request. */
+  /** A publisher without files. The response to the first request is delayed until the test releases the request. */
   async function slowPublisher(): Promise<{ server: Server; url: string; asked: Promise<void>; release: () => void }> {
     let asked: () => void = () => undefined;
     let release: () => void = () => undefined;

@@ -199,7 +199,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
   });
 
   describe('on a full disk', () => {
-    /** Free space on the small disk, in KiB. The test begins with the least space, in which the earliest step fails. */
+    /** Free space on the small disk, in KiB. The test begins with the least space, with which the earliest step fails. */
     const SPARES = [0, 16, 64, 256, 1024] as const;
     /** Steps that write to the database. */
     const STEPS = ['stage', 'load', 'join', 'publish'] as const;
@@ -224,7 +224,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       return disk;
     }
 
-    /** Returns the last subject of each step in an undisturbed run, as `stage of dpc_seismic 2025 begins`. */
+    /** Returns the last boundary of each step in an undisturbed run, as `stage of dpc_seismic 2025 begins`. */
     async function lastOfEach(): Promise<Map<string, string>> {
       const steps = await withDatabase(server.url('peaceful'), (database) => database.query<{ step: string; subject: string }>(
         'select step, subject from ledger.step where run_id = (select max(run_id) from ledger.step) order by step_id',

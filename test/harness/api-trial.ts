@@ -1,4 +1,4 @@
-/** Helps to check statements about the API on a served region. Sends requests, compares answers with the document, and reads the content of the region. */
+/** Checks statements about the API on a served region. Sends requests, compares responses with the API document, and reads the content of the region. */
 import { expect } from 'vitest';
 import { buildServer } from '../../api/server.ts';
 import { SILENT } from '../../pipelines/log.ts';
@@ -7,7 +7,7 @@ import { BASE, violationsOf, VERSION, type Answered, type regionService } from '
 export type Json = Record<string, unknown>;
 type Service = Awaited<ReturnType<typeof regionService>>;
 
-/** Largest number of simultaneous requests of one token. */
+/** Largest number of simultaneous requests with one token. */
 const AT_A_TIME = 3;
 
 /** Gives access to the region that the server serves, and to its content. */
@@ -31,21 +31,21 @@ export class Trial {
     return this.#key;
   }
 
-  /** Sends a request with a valid token, and checks the answer against the document. */
+  /** Sends a request with a valid token, and checks the response against the API document. */
   async ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
     const answered = await this.service.ask(path, { key: await this.key(), headers });
     expect(violationsOf(path, answered), path).toEqual([]);
     return answered;
   }
 
-  /** Returns the body of an answer with status 200. */
+  /** Returns the body of a response with status 200. */
   async get(path: string): Promise<Json> {
     const { status, text, body } = await this.ask(path);
     expect(status, `${path}: ${text.slice(0, 300)} ${status < 500 ? '' : this.service.warned.at(-1) ?? ''}`).toBe(200);
     return body as Json;
   }
 
-  /** Returns `data` of an answer with status 200. */
+  /** Returns `data` of a response with status 200. */
   async list(path: string): Promise<Json[]> {
     return (await this.get(path))['data'] as Json[];
   }
@@ -126,7 +126,7 @@ export function cornersOf({ geometry }: Basic): string[] {
   return [...new Set(rings.flat(2).map((corner) => corner.join(',')))];
 }
 
-/** Returns the edges of a geometry as text, in pairs of `lng,lat`. */
+/** Returns the edges of a geometry as text, each as a pair of corners `lng,lat`. */
 export function edgesOf({ geometry }: Basic): (readonly [from: string, to: string])[] {
   const polygons = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as readonly (readonly (readonly (readonly [number, number])[])[])[];
   return polygons.flat().flatMap((ring) => ring.slice(1).map((corner, index) => [ring[index]!.join(','), corner.join(',')] as const));
@@ -148,13 +148,16 @@ export function meetings(basics: readonly Basic[]): [string, number[]][] {
   return [...meeting].filter(([, owners]) => owners.length > 1);
 }
 
-/** Returns evenly spaced elements, at most the given number. */
+/** Returns at most the given number of evenly spaced elements. */
 export function some<T>(all: readonly T[], most: number): T[] {
   const step = Math.max(1, Math.ceil(all.length / most));
   return all.filter((_, index) => index % step === 0);
 }
 
-/** Returns the area in m² of a ring in degrees, on a sphere. The result is accurate enough to detect the enlargement by a map projection, which is 1.8 here. */
+/**
+ * Returns the area in m² of a ring in degrees, on a sphere. The result is accurate enough to detect the enlargement by a map projection, which is a factor of
+ * 1.8 here.
+ */
 export function roughArea(ring: readonly (readonly [number, number])[]): number {
   const metres = 6_371_000 * Math.PI / 180;
   const [west, south] = ring[0]!;
@@ -162,7 +165,7 @@ export function roughArea(ring: readonly (readonly [number, number])[]): number 
   return Math.abs(plane.slice(1).reduce((sum, [x, y], index) => sum + (plane[index]![0] * y - x * plane[index]![1]) / 2, 0));
 }
 
-/** Returns the answers of a server whose database calls the given function. */
+/** Returns the responses of a server whose database reader runs `call`. */
 export async function answersWith(call: () => Promise<never>, paths: readonly string[]): Promise<Answered[]> {
   const admitted = { outcome: 'ADMITTED', token_id: 1, quota: 1000, remaining: 999, resets_at: 4_000_000_000, retry_after_seconds: null };
   const app = await buildServer({

@@ -326,7 +326,7 @@ export class Story {
     await rewriteZip(path, (inner, content) => (inner.endsWith('_ple.gml') ? withoutParcel(content, pick) : content), { modified: this.#date() });
   }
 
-  /** Returns the name of a loaded file that another file may replace. */
+  /** Returns the SHA-256 of a loaded file, or null. Files of the cadastre are never chosen. */
   async forgettable(pick: number): Promise<string | null> {
     const rows = await this.context.database.query<{ sha256: string }>(
       `select distinct f.sha256 from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' and f.forgotten_at is null and r.source_id not in ('ade_cadastre') order by 1`,

@@ -30,7 +30,7 @@ export async function onDatabase<T>(url: string, work: (database: Database) => P
   }
 }
 
-/** @param added maps a folder of this checkout to its path in the copy */
+/** @param added additional folders, each as its path in this checkout and its path in the copy */
 export async function copyCheckout(...added: readonly (readonly [from: string, to: string])[]): Promise<Checkout> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-copy-'));
   await cp(ROOT, folder, { recursive: true, filter: (path) => !LEFT.includes(relative(ROOT, path)) });

@@ -1,6 +1,6 @@
 /**
  * Creates databases on a Citus cluster. Each database is new on all nodes and dropped afterwards. Uses the cluster of `MAPPALE_TEST_CITUS_URL`, or starts a
- * coordinator and two workers if their files are next to the checkout.
+ * coordinator and two workers if the cluster script is next to the checkout.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -52,8 +52,8 @@ function divided(text: string, separator: string, quotes: boolean): string[] {
 }
 
 /**
- * Edits a delimited text. The header is among the first three lines. The header is the first line with at least four columns, or else with the required
- * number. Later lines must have the same number of columns.
+ * Returns the editable table of a delimited text. The header is among the first three lines. The header is the first line with at least four columns, or else
+ * with the required number. Later lines must have the same number of columns.
  */
 function editableText(content: Buffer, leastColumns: number): Editable | null {
   const text = content.toString('latin1');
@@ -94,7 +94,7 @@ function asDate(field: Buffer): Buffer {
   return copy;
 }
 
-/** Edits a dBASE table. Such a table has field descriptors of 32 bytes, then records of fixed width. */
+/** Returns an editable dBASE table. Such a table has field descriptors of 32 bytes, then records of fixed width. */
 export function editableTable(dbf: Buffer): Editable {
   const [headerSize, recordSize] = [dbf.readUInt16LE(8), dbf.readUInt16LE(10)];
   const fields: Buffer[] = [];
@@ -123,7 +123,7 @@ export function editableTable(dbf: Buffer): Editable {
   };
 }
 
-/** Edits the properties of the features of a GeoJSON file. */
+/** Returns the editable properties of the features of a GeoJSON file. */
 export function editableFeatures(content: Buffer): Editable | null {
   let parsed: { features?: { properties: Record<string, unknown> | null }[] };
   try {
@@ -178,7 +178,7 @@ const KML: Elements = {
   made: (name) => `<Data name="${name}"><value>${VALUE}</value></Data>`,
 };
 
-/** Edits the properties of the records of an XML document. Elements between the properties, such as a box, are moved after the last property. */
+/** Returns the editable properties of the records of an XML document. Elements between the properties, such as a box, are moved after the last property. */
 function editableElements(content: Buffer, { record, property, nameOf, renamed, made }: Elements): Editable | null {
   const text = content.toString('latin1');
   // The record's own element also matches the pattern of a property.
@@ -211,7 +211,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** Edits the first sheet of a workbook with a header of at least four columns. Rows above the header stay unchanged. */
+/** Returns the editable first sheet of a workbook with a header of at least four columns. Rows above the header stay unchanged. */
 async function editableWorkbook(content: Buffer): Promise<Editable | null> {
   return inFolder(async (folder) => {
     const path = join(folder, 'before.xlsx');

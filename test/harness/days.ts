@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../pipelines/db/index.ts';
 
-/** Longest time that a test may need to check the publication of today. */
+/** Longest time, in ms, that a test may need to check today's publication. */
 const NEEDED_MS = 180_000;
 
 /** Moves all publications back by a number of days, at the same local time in Italy. Some days have 23 or 25 hours. */

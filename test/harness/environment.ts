@@ -22,11 +22,11 @@ export interface TestEnvironment {
   readonly seed: number;
   /** `MAPPALE_TEST_KILLS`: number of runs that the suite of faults kills, 4 by default. */
   readonly kills: number;
-  /** `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source, 100 by default. At most a fifth of this number of columns of a table is changed. */
+  /** `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source, 100 by default. At most a fifth of this number of columns is changed in each table. */
   readonly mutations: number;
   /** `MAPPALE_TEST_TRUTH`: number of synthetic parcels whose fields are compared with the truth, 1,200 by default. */
   readonly truth: number;
-  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences on PostgreSQL, 2 by default. On PGlite, a tenth of this number. */
+  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences on PostgreSQL, 2 by default. PGlite runs a tenth of this number. */
   readonly sequences: Readonly<Record<EngineName, number>>;
   /** `MAPPALE_TEST_CITUS_URL`: a database of a Citus coordinator. Databases are created on its nodes, and a worker is killed. */
   readonly citusUrl: string | null;

@@ -55,7 +55,7 @@ function split(parts: readonly string[], isEdge: (part: string) => boolean): str
   return found;
 }
 
-/** @param where location to name in the error if a text is inside another expression, where the text cannot be listed; null to allow such texts */
+/** @param where location for the error message if a text is inside another expression and cannot be listed; null to allow such texts */
 function saidBy(expression: readonly string[], where: string | null): Said[] {
   const terms = split(expression, (part) => part === '||').map((term) => termSaid(term, where));
   return terms.reduce<Said[]>((all, choices) => all.flatMap((before) => choices.map((choice) => [...before, ...choice])), [[]]);

@@ -18,9 +18,9 @@ import { validate } from '../../pipelines/operate/validate.ts';
 import { testEnvironment } from './environment.ts';
 
 const { mutations: CASES, seed: SEED } = testEnvironment();
-/** Largest file that is mutated, so that each case is read quickly. */
+/** Size in bytes of the largest file that is mutated, so that each case is read quickly. */
 const LARGEST = 60_000;
-/** Largest CPU time for a mutated file. If a reader hangs, the timeout of the test ends the test. */
+/** Largest CPU time in ms for a mutated file. If a reader hangs, the timeout of the test ends the test. */
 const SLOWEST_MS = 10_000;
 
 const sources = await loadSources();

@@ -1,4 +1,4 @@
-/** Reads and writes golden files, which have the expected rows of tables of the small synthetic region, and the expected answer of each section. */
+/** Reads and writes golden files, which have the expected rows of tables of the small synthetic region, and the expected JSON of each section. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SECTION_FOLDER, tableOf, type SqlFile } from '../../pipelines/contract/sql-files.ts';
@@ -9,7 +9,7 @@ export function goldenOf({ file, section, writes }: SqlFile): string {
   return section === null ? `test/sections/golden/core-${basename(file, '.sql')}.json` : `${dirname(file)}/golden/${tableOf(writes[0]!)}.json`;
 }
 
-/** Returns the path of the golden file with the answer of a section. */
+/** Returns the path of the golden file with the JSON of a section. */
 export function answerGoldenOf(section: string): string {
   return `${SECTION_FOLDER}/${section}/golden/${section}.json`;
 }
@@ -24,7 +24,7 @@ export interface Golden {
   readonly answer?: string;
 }
 
-/** Start of the line after which a golden file has the answer. */
+/** Start of the line after which a golden file has the JSON of the section. */
 const ANSWER = '"answer": ';
 
 /** Returns the parts of a golden file; no parts if the file does not exist. */

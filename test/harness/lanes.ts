@@ -3,13 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * `unit` tests need no database and take seconds. `alone` has files that change process-wide state, and files that were not yet tested in a shared process.
- * `random` and `random-faults` have long tests of randomly drawn cases. `make test` does not run these two lanes. `database` has all remaining files, except
- * the files of `faults` and `real`.
+ * - `unit`: tests that need no database and take seconds.
+ * - `alone`: files that change process-wide state, and files that were not yet tested in a shared process.
+ * - `random` and `random-faults`: long tests of randomly drawn cases. `make test` does not run these two lanes.
+ * - `database`: all remaining files, except the files of `faults` and `real`.
  */
 export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random-faults' | 'real';
 
-/** Tests that need no database but take more than some seconds: sets of mutated files, the compiler, large files, other programs. */
+/** Tests that need no database but take more than a few seconds: sets of mutated files, the compiler, large files, other programs. */
 const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(evidence|hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer|libpq|raster|pmtiles|fetch|cut-short|start-cache))|sources\/ade_cadastre\/(scan|threads))/;
 
 /** Long tests on randomly drawn cases: sequences of file changes, edited and mutated files, kills. */
@@ -26,7 +27,7 @@ const NOT_TRIED = /^test\/(citus|site)\//;
 
 /**
  * Files that take more than a minute on two cores, roughly longest first. Vitest knows durations only from earlier runs, and continuous integration begins
- * without earlier runs. Files that start a browser or the type checker are apart, so that they do not run at the same time on a small machine.
+ * without earlier runs. Files that start a browser or the type checker are apart in the list, so that they do not run at the same time on a small machine.
  */
 export const LONGEST: readonly string[] = [
   'api/map', 'pipelines/changes', 'api/contract', 'truth/region', 'citus/citus', 'faults/full-disk', 'pipelines/incremental',

@@ -8,7 +8,7 @@ import { contextOn, loadOptions, syntheticFiles, type SyntheticChoice } from './
 /** Arguments of `syntheticFiles` and `syntheticRegion`. */
 export type RegionParameters = readonly [parcels: number, seed: number, choice: SyntheticChoice];
 
-/** Regions that several suites use. Use one of these regions if the test needs no other, because each further region takes a load. */
+/** Regions that several suites use. Use one of these regions if possible, because each further region requires another load. */
 export const REGIONS = {
   /** Has every source, and two comuni. */
   usual: [400, 11, {}],

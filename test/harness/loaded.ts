@@ -10,7 +10,7 @@ import { createFunctions } from './functions.ts';
 
 export interface LoadedRows {
   readonly session: Session;
-  /** Returns the names of the checks that found violations. */
+  /** Returns the checks that found violations. */
   checks(): Promise<Violation[]>;
 }
 

@@ -24,7 +24,7 @@ interface About {
 
 export interface Fixture {
   readonly about: About;
-  /** Maps paths below the base address to their answers. */
+  /** Maps paths below the base address to their responses. */
   readonly answers: Readonly<Record<string, unknown>>;
   /** Restores a database without migrating it. @returns its URL */
   restore(engine: TestEngine): Promise<string>;
@@ -111,7 +111,7 @@ export async function contentOf(session: Session, shape: Shape): Promise<Record<
 /** Fields that each request computes by rules that have changed. The comune now replaces a missing locality, and the score depends on the match. */
 const MADE_ANEW = ['formatted_address', 'score'];
 
-/** Returns the values of an earlier answer that a later answer lacks or changes. Added fields are no differences. */
+/** Returns the values of an earlier response that a later response lacks or changes. Added fields are not reported. */
 export function differences(was: unknown, now: unknown, path = ''): string[] {
   if (Array.isArray(was)) {
     // A record of the later version may have more sections.

@@ -59,7 +59,7 @@ interface Candidate {
 export async function findPostgres(environment: TestEnvironment): Promise<Search> {
   const refused: string[] = [];
   if (environment.databaseUrl !== null) {
-    // If a server is named, only that server is tried. Another server would hide that the named server does not answer.
+    // If a server is named, only that server is tried. A fallback to a different server would hide that the named server does not answer.
     const given = { url: environment.databaseUrl, description: 'the server of TEST_DATABASE_URL', stop: async () => undefined };
     try {
       return { server: await prepare(given), refused };

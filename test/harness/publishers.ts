@@ -15,7 +15,7 @@ export interface Manners {
   readonly conditional?: boolean;
   /** If false, `If-Range` is ignored, so that a range comes from the current file. */
   readonly ifRange?: boolean;
-  /** Content-Length of the answer. `null` means a chunked body without a length. */
+  /** Content-Length of the response. `null` means a chunked body without a length. */
   readonly length?: number | null;
   /** The connection ends after this many bytes of a body. A short range with the first bytes is always sent completely. */
   readonly cutAt?: number;
@@ -68,7 +68,7 @@ export function served(body: Buffer, manners: Manners = {}): Handler {
   };
 }
 
-/** Gives each request the next answer, and repeats the last answer. */
+/** Gives each request the next response, and repeats the last response. */
 export function inOrder(...handlers: readonly [Handler, ...Handler[]]): Handler {
   let next = 0;
   return (request, response) => {

@@ -32,7 +32,7 @@ export interface SyntheticChoice {
   readonly code?: number;
   readonly dense?: boolean;
   readonly form?: SyntheticRegion['form'];
-  /** True: every half-year of quotations. False: a few half-years that cover all cases, with the old perimeters that contain the zones. */
+  /** If true, writes every half-year of quotations. If false, writes a few half-years that cover all cases, with the old perimeters that contain the zones. */
   readonly everySemester?: boolean;
 }
 

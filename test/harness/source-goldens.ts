@@ -8,7 +8,7 @@ import type { Recorded } from './versions.ts';
 
 /** Expected output of a reader for one fixture. */
 export interface Expected {
-  /** Digest of the fixture. A changed fixture may have another output without a new version. */
+  /** Digest of the fixture. A changed fixture may have a different output without a new version. */
   readonly input: string;
   readonly output: { readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> };
 }

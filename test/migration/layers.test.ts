@@ -19,7 +19,7 @@ interface Case {
   readonly change: (text: string) => string;
   /** Expected steps of the migration. */
   readonly steps: readonly RegExp[];
-  /** Expected change of a row's JSON, or null if the layers stay unchanged. */
+  /** Expected change of a row's JSON. Absent if the layers stay unchanged. */
   readonly rows?: (row: Record<string, unknown>) => Record<string, unknown>;
 }
 
@@ -59,7 +59,7 @@ const LOSES: readonly (Pick<Case, 'what' | 'change'> & { readonly first?: string
   { what: 'an incompatible type', change: retyped('istat_code', 'int4') },
   { what: 'a column that becomes not null, although the column has nulls', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
   { what: 'a constraint that the rows violate', change: column('check (position < 0)') },
-  { what: 'another partitioning', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
+  { what: 'a different partitioning', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
 ];
 
 /** Returns all sources, with a changed file for the tested source. */

@@ -58,12 +58,12 @@ for (const name of FIXTURES) {
       expect(await database.session((session) => contentOf(session, shape))).toEqual(before);
     });
 
-    it('returns the same answers, except for added fields', async () => {
+    it('returns the same responses, except for added fields', async () => {
       const service = await serviceOn(database, url);
       try {
         expect(Object.keys(made.answers).length).toBeGreaterThan(300);
         const found: string[] = [];
-        // Answers for boxes are left out. Boxes now have a tolerance at the border, which changes the first page.
+        // Responses for boxes are left out. Boxes now have a tolerance at the border, which changes the first page.
         for (const [path, was] of Object.entries(made.answers).filter(([each]) => !each.includes('bbox='))) {
           const { status, body } = await service.ask(path, { key: made.about.token });
           found.push(...(status === 200 ? differences(shown(was), shown(body)) : [`: ${status} ${JSON.stringify(body)}`]).map((line) => `${path}${line}`));

@@ -1,4 +1,4 @@
-/** Tests that reading commands leave a database unchanged and refuse a database of another version. */
+/** Tests that reading commands leave a database unchanged and refuse a database of a different version. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -209,7 +209,7 @@ describeEngines('reading commands', (engine) => {
   });
 
   // Both engines read the version from rows. The embedded database opens slowly, so this suite tests that engine only on request.
-  if (engine.name === 'postgres' || testEnvironment().enginesNamed) describe('at another version', () => {
+  if (engine.name === 'postgres' || testEnvironment().enginesNamed) describe('at a different version', () => {
     const FILE = 'sql/api/health.sql';
     let before: unknown;
     beforeAll(async () => {
@@ -235,7 +235,7 @@ describeEngines('reading commands', (engine) => {
       expect((await run(url, ['status'])).exit).toBe(0);
     });
 
-    it('migrate creates changed views of the past or of a region again', async () => {
+    it('migrate recreates changed views of the schema past and of a region', async () => {
       for (const file of ['sql/statements/history.sql', 'sql/statements/region_schemas.sql']) {
         await within((session) => session.query("update ledger.applied_file set sha256 = 'of another version' where file = $1", [file]));
         expect((await run(url, ['status'])).stderr).toMatch(/DATABASE_OUT_OF_DATE/);

@@ -265,7 +265,7 @@ describeDatabase('a file with an added column', (engine) => {
     expect([exitCodeOf(first), named(first)]).toEqual([0, [['ade_cadastre', file, added.column]]]);
     expect(await content(context)).toEqual(plain);
 
-    // Another member is issued again, so the member with the added column is reused from the first release.
+    // A different member is issued again, so the member with the added column is reused from the first release.
     await rewriteZip(join(folder, file), (path, content) => (
       path !== changed && /_ple\.gml$/.test(path) ? Buffer.concat([content, Buffer.from('\n')]) : content
     ));

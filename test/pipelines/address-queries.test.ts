@@ -47,7 +47,7 @@ describe('parseQuery', () => {
     // The comune is repeated in the query, but is not part of the street.
     expect((await read('Via Mazzini 21 Bologna', 'Bologna'))[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['A944'], locality: null });
     expect((await read('Via Mazzini Bologna', 'Bologna'))[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['A944'] });
-    // Another comune is part of the street's name.
+    // A different comune is part of the street's name.
     expect((await read('Via Torino 9', 'Milano'))[0]).toMatchObject({ tokens: ['torino'], comuni: ['F205'] });
     expect((await read('Via Torino', 'Milano'))[0]).toMatchObject({ tokens: ['torino'], comuni: ['F205'] });
   });

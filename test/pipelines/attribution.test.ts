@@ -1,19 +1,19 @@
 /** Tests the sources and periods that an answer cites. An answer must cite the source of every value, and no source without a value. */
-import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../pipelines/config.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
-import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
+import { readSectionFiles, readSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { periodOf } from '../../pipelines/build/attribution.ts';
+import { rowsOfFile } from '../../pipelines/build/file-rows.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
-import { rolledBack } from '../harness/rolled-back.ts';
 
 const sources = await loadSources();
 
@@ -90,7 +90,7 @@ describeDatabase('the licences of a record', (engine) => {
       risk: { dpc_seismic: '2025', ingv_mps04: '2004', ispra_flood: '2020', ispra_landslide: '2024' },
       subsidence: { egms_vertical: '2020_2024' },
       coastal_erosion: { ispra_shoreline: '2020' },
-      // Another comune has quotations and incomes of other periods.
+      // A different comune has quotations and incomes of other periods.
       valuation: { omi_quotations: '2025_2' },
       valuation_history: { omi_quotations: '2015_1–2016_2, 2018_2, 2021_1, 2025_2' },
       economics: { mef_income: '2023', omi_quotations: '2025_2', postal_codes: '2025' },
@@ -117,15 +117,14 @@ describeDatabase('the licences of a record', (engine) => {
   });
 
   it('name tiles of ground motion by parcel, and hazard maps by comune', async () => {
-    const used = (file: string, setup: string): Promise<string[]> => rolledBack(context.database, async (session) => {
-      await session.script(`
+    const used = (section: string, setup: string): Promise<string[]> => context.database.session(async (session) => {
+      const file = readSqlFile(join(ROOT, `sql/sections/${section}/attribution.sql`));
+      const rows = await rowsOfFile<{ key: string; source_id: string | null; vintage: string | null }>(session, file, () => session.script(`
           create schema cases;
-          set search_path to cases, public;
+          set local search_path to cases, public;
           create table current_member as
-          select member_id, vintage, member_id as rank from (values (1, '2018_2022'), (2, '2019_2023'), (3, '2020_2024')) as v (member_id, vintage);
-          ${setup}`, 'test');
-      const text = readFileSync(new URL(`../../sql/sections/${file}/attribution.sql`, import.meta.url), 'utf8');
-      const rows = await session.query<{ key: string; source_id: string | null; vintage: string | null }>(text);
+          select member_id, member_id as file_id, vintage, member_id as rank from (values (1, '2018_2022'), (2, '2019_2023'), (3, '2020_2024')) as v (member_id, vintage);
+          ${setup}`, 'test'));
       return rows.filter(({ source_id: source }) => source !== null).map(({ key, source_id: source, vintage }) => `${key}: ${source} ${vintage}`).sort();
     });
     // Three parcels are in the tile E47N20, and one is in E47N21. One parcel is in both tiles and has a cell only in E47N21. One parcel in E46N20 has no
@@ -140,7 +139,8 @@ describeDatabase('the licences of a record', (engine) => {
       create table subsidence as select unnest(array[1, 2, 3, 4, 6]) as fid;`)).toEqual([
       '3: egms_vertical 2018_2022', '4: egms_vertical 2018_2022', ': egms_vertical 2019_2023',
     ]);
-    // The comune Z001 has all its maps. No landslide map covers Z002, but an area overlaps one of its parcels. The parcel is outside the acceleration model.
+    // All maps except flood P3 cover the comune Z001. No landslide map covers Z002, but an area overlaps one of its parcels. The parcel is outside the
+    // acceleration model.
     expect(await used('risk', `
       create table coverage (belfiore text, theme text, mapped bool, member_id int4);
       insert into coverage values
@@ -149,8 +149,10 @@ describeDatabase('the licences of a record', (engine) => {
       insert into parcel values (1, 'Z001'), (2, 'Z002');
       create table risk (fid int4, pga_mapped bool, flood_level text, landslide_level text);
       insert into risk values (1, true, 'P1', null), (2, false, null, 'P3');
-      create table comune_today as select belfiore, belfiore as current_belfiore from parcel;
-      create table comune_register as select 'Z001' as belfiore, '070001' as old_istat_code, false as divided;
+      create table comune_code as select belfiore from parcel;
+      create table comune_suppressed (istat_code text, name text);
+      create table file_place (file_id int4, places text[], names text[]);
+      create table comune_register as select 'Z001' as belfiore, '070001' as old_istat_code, '070001' as istat_code, false as divided;
       create table seismic_zone as select '070001' as istat_code, 2 as member_id;
       create table pga_node as select 3 as member_id;
       create table flood_coverage as select 'P1' as class, 1 as member_id;

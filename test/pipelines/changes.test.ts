@@ -48,7 +48,7 @@ async function rewrite(folder: string, named: RegExp, change: (text: string) => 
   await writeFile(join(folder, name), changed, 'latin1');
 }
 
-/** Gives some streets another name in every file of addresses. Access points keep their numbers. */
+/** Gives some streets a different name in every file of addresses. Access points keep their numbers. */
 async function renameStreets(folder: string, suffix: string): Promise<void> {
   for (const name of (await readdir(folder)).filter((file) => /^(INDIR|STRAD)/i.test(file))) {
     await rewriteZip(join(folder, name), (_path, content) => (
@@ -59,7 +59,7 @@ async function renameStreets(folder: string, suffix: string): Promise<void> {
 
 const renameSchools = (folder: string, suffix: string): Promise<void> => rewrite(folder, /^SCUANAGRAFESTAT2025/, (text) => text.replaceAll('LUIGI NESSUNO ', `LUIGI NESSUNO ${suffix} `));
 
-/** Gives a comune another name in the list of comuni, which is published for all Italy. */
+/** Gives a comune a different name in the list of comuni, which is published for all Italy. */
 const renameComune = (folder: string, suffix: string): Promise<void> => rewrite(folder, /^Elenco-comuni/, (text) => {
   const lines = text.split('\r\n');
   const cells = lines[2]!.split(';');
@@ -192,7 +192,7 @@ describeEngines('changes', (engine) => {
       ['other zones', (number) => publish(0, (folder) => seismicZones(folder, String(1 + (number % 4))))],
       ['other streets', (number) => publish(number % 2, (folder) => renameStreets(folder, 'I'.repeat(1 + (number % 3))))],
       ['other schools', (number) => publish(number % 2, (folder) => renameSchools(folder, 'I'.repeat(1 + (number % 3))))],
-      ['another name of a comune', (number) => publish(number % 2, (folder) => renameComune(folder, 'X'.repeat(1 + (number % 4))))],
+      ['a new name of a comune', (number) => publish(number % 2, (folder) => renameComune(folder, 'X'.repeat(1 + (number % 4))))],
       ['rollback', () => back()],
       ['rollback of Italy', () => back(0)],
       ['prune', () => prune(database, context.sources)],

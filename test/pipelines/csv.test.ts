@@ -71,7 +71,7 @@ describe('records', () => {
     ]);
   });
 
-  test('reports a record with another number of values, or with a value in a column without a name', async () => {
+  test('reports a record with a different number of values, or with a value in a column without a name', async () => {
     const result = await read('a;b;\n1;2;\n1;2\n1;2;;\n1;2;x\n');
     expect(result.records.map(({ problem }) => problem?.code ?? null)).toEqual([null, 'column_count', 'column_count', 'unnamed_column']);
   });
@@ -148,7 +148,7 @@ describe('columns', () => {
     expect(found).toEqual([['Nuova colonna', undefined], ['column 3', undefined], ['Nuova colonna', 'a'], ['Nuova colonna', 'b'], ['Nuova colonna', 'c']]);
   });
 
-  test('must all belong to one edition, and a column of another edition requires all columns of that edition', () => {
+  test('must all belong to one edition, and a column of a different edition requires all columns of that edition', () => {
     const editions = { old: ['codice', 'denominazione', 'a'], new: ['codice', 'denominazione', 'b|b2', 'c'] };
     const names = (found: readonly string[]): readonly string[] => expectColumns(found, { mapped: { code: 'codice' }, ignored: { '': 'no name' }, editions, at: 'x.csv' }).added.map(({ name }) => name);
     expect(names(['a', 'codice', 'denominazione', ''])).toEqual([]);

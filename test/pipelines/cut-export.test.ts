@@ -145,7 +145,7 @@ interface Shore extends Record<string, unknown> {
   readonly exported: string;
 }
 
-/** Length of a degree of longitude in metres. */
+/** Returns the length of a degree of longitude in metres. */
 function metresOfDegree(lat: number): number {
   return 111_320 * Math.cos((lat * Math.PI) / 180);
 }
@@ -163,7 +163,7 @@ describeDatabase('a region with incomplete exports of maps', (engine) => {
           from core.parcel p cross join lateral api.section_risk(p.fid, null::core.parcel) order by p.fid`);
       };
       const parcels = await found();
-      // One feature is on a parcel. All other features are in the middles of the regions' boxes.
+      // One feature is on a parcel. All other features are in the centres of the regions' boxes.
       const [first] = parcels as [Found, ...Found[]];
       const boxes = await context.database.query<{ lon: number; lat: number }>('select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box where region_code <> 14 order by region_code');
       const polygons = (count: number): number[][][][] => Array.from({ length: count }, (_, i) => {

@@ -84,7 +84,7 @@ describeEngines('the digest of a table', (engine) => {
     for (const at of [0, 1]) expect(new Set(sums.map((each) => each.split(' ')[at])).size).toBe(changed.length + 1);
   });
 
-  it('equals the digest of the whole table after rows came and went, also if an earlier version computed the digest before', async () => {
+  it('equals the digest of the whole table after rows were added and removed, even if an earlier version computed the previous digest', async () => {
     const database = await made('was', 'now', 'gone', 'came');
     const random = randomOf('digest', seed);
     const value = (): number | null => (random.below(5) === 0 ? null : random.below(1_000) - 500);

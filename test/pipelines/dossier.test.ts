@@ -20,7 +20,7 @@ const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e';
 
-/** Replaces every text of a dossier, except texts that select something, with hostile text. */
+/** Replaces every text of a dossier, except texts that the page interprets, with hostile text. */
 function hostile(dossier: Dossier): Dossier {
   const kept = new Set(['type', 'section', 'published_at', 'sections_included']);
   return JSON.parse(JSON.stringify(dossier), function (this: unknown, key, value: unknown) {
@@ -103,7 +103,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
     expect(await readDossier(database, 1_499_999_999)).toBe(null);
   });
 
-  it('is refused in another format, and the error names the formats', async () => {
+  it('is refused in any other format, and the error names the formats', async () => {
     const refused = await dossierCommand().parseAsync(['H833_001300.594', '--out', 'x.txt'], { from: 'user' }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'DOSSIER_FORMAT', kind: 'usage', message: 'dossier can write only HTML or PDF' });
   });

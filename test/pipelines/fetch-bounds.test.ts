@@ -56,7 +56,7 @@ afterAll(async () => {
 interface Choice extends Partial<Pick<FetchContext, 'freeBytes' | 'lookup'>> {
   readonly now?: () => number;
   readonly proxies?: Proxies;
-  /** Setting of the source's address, or null if there is no such setting. */
+  /** Setting for the source's address, or null if there is no such setting. */
   readonly url?: string | null;
   readonly source?: string;
   readonly into?: string;
@@ -350,7 +350,7 @@ describe('a redirect', () => {
   it.each([
     ['an error', status(403, {}, `${secret} refused`), 'DOWNLOAD_REFUSED', /status 403 and \d+ bytes/],
     ['a web page', status(200, {}, `<html><head><title>${secret}</title></head></html>`), 'DOWNLOAD_PAGE', /status 200 and a web page of \d+ bytes/],
-    ['another table', served(Buffer.from(`${secret};b\n1;2\n`.repeat(20))), null, /status 20\d and \d+ bytes|a file that no source reads/],
+    ['a different table', served(Buffer.from(`${secret};b\n1;2\n`.repeat(20))), null, /status 20\d and \d+ bytes|a file that no source reads/],
   ] as const)('gives an error with status and length, but without the body, if another host answers with %s', async (_what, answer, code, detail) => {
     const other = await startPublisher();
     try {
@@ -368,7 +368,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('gives an error without the body if another host answers with another table', async () => {
+  it('gives an error without the body if another host answers with a different table', async () => {
     const other = await startPublisher();
     try {
       other.routes.set('/x', inOrder(status(200, {}, `${secret},b\n1,2\n`)));

@@ -38,7 +38,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Returns one row of the answer. */
+/** Returns one row of the response. */
 const row = (id: string, more: Readonly<Partial<Record<(typeof ANSWER.query)[number], string>>> = {}): string => ANSWER.query
   .map((column) => ({ id, etichetta: `Luogo ${id}`, comune: 'Campo Finto', provincia: 'Campobasso', ...more } as Record<string, string>)[column] ?? '')
   .map((value) => (value === '' ? '' : `"${value}"`)).join(',');
@@ -103,7 +103,7 @@ describe('a paged file', () => {
     }
   });
 
-  it('keeps the file of an earlier day if the same places come in another order', async () => {
+  it('keeps the file of an earlier day if the same places come in a different order', async () => {
     const rows = Array.from({ length: 30 }, (_, index) => row(`urn:${100 + index}`));
     server.routes.set(ROUTE, endpoint(rows, 7));
     const first = (await fetchPlaces()).report;
@@ -113,7 +113,7 @@ describe('a paged file', () => {
     expect([visible(), partial()]).toEqual([[first.name], []]);
     server.routes.set(ROUTE, endpoint([...rows, row('urn:new')], 11));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261124.csv' });
-    // The endpoint serves the first content again. The last file has other content, so the download is new.
+    // The endpoint serves the first content again. The last file has different content, so the download is new.
     now += 86_400_000;
     server.routes.set(ROUTE, endpoint(rows, 7));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261125.csv', sha256: first.sha256 });
@@ -171,8 +171,8 @@ describe('an invalid page', () => {
   const good = status(200, {}, page([row('urn:1'), row('urn:2')]));
   it.each([
     ['the firewall\'s page with status 200', status(200, { 'content-type': 'text/html' }, FIREWALL), 'DOWNLOAD_FIREWALL', /Request Rejected/],
-    ['the firewall\'s answer as plain text', status(200, { 'content-type': 'text/csv' }, 'This request was stopped by the Web Application Firewall'), 'DOWNLOAD_FIREWALL', /web application firewall/],
-    ['another web page with status 200', status(200, {}, '<!DOCTYPE html><title>Manutenzione</title>'), 'DOWNLOAD_PAGE', /Manutenzione/],
+    ['the firewall\'s response as plain text', status(200, { 'content-type': 'text/csv' }, 'This request was stopped by the Web Application Firewall'), 'DOWNLOAD_FIREWALL', /web application firewall/],
+    ['a different web page with status 200', status(200, {}, '<!DOCTYPE html><title>Manutenzione</title>'), 'DOWNLOAD_PAGE', /Manutenzione/],
     ['a page that starts with a script', status(200, {}, '<script>location.reload()</script>'), 'DOWNLOAD_PAGE', /web page/],
     ['status 406', status(406, {}, 'Not Acceptable'), 'DOWNLOAD_REFUSED', /406, "Not Acceptable"/],
     ['status 500 each time', status(500, {}, 'Virtuoso 22023 Error'), 'DOWNLOAD_BUSY', /500/],

@@ -60,7 +60,7 @@ afterAll(async () => {
 interface Choice extends Partial<Omit<FetchOptions, 'only'>> {
   readonly token?: string;
   readonly login?: string;
-  /** Address of another server. */
+  /** Address of a different server. */
   readonly at?: string;
   /** Address that is set for the source, instead of the usual address. */
   readonly url?: string;
@@ -90,7 +90,7 @@ const sidecar = (): Record<string, unknown> => JSON.parse(readFileSync(join(fold
 const visible = (source = 'ade_cadastre'): string[] => readdirSync(join(folder, source)).filter((name) => !name.startsWith('.'));
 const partial = (): string[] => readdirSync(join(folder, 'ade_cadastre', '.partial'));
 
-/** Returns another edition of the same length. Only the last byte differs, which is in the zip's comment. */
+/** Returns a different edition of the same length. Only the last byte differs, which is in the zip's comment. */
 function otherZip(): Buffer {
   const same = Buffer.from(zip());
   const central = same.lastIndexOf(Buffer.from('PK\u0001\u0002', 'latin1'));
@@ -148,7 +148,7 @@ describe('the first download of a file', () => {
     expect(report!.files).toMatchObject([{ error: null, bytes: csv.length, sha256: sha256(csv) }]);
   });
 
-  it('reads only the beginning if a range is answered with far more bytes', async () => {
+  it('reads only the beginning if the response to a range request has far more bytes', async () => {
     let sent = 0;
     server.routes.set(ZIP, inOrder((_request, response) => {
       response.writeHead(206, { 'content-range': `bytes 0-127/${zip().length}` });
@@ -178,7 +178,7 @@ describe('the first download of a file', () => {
     expect([failures, visible('dpc_seismic')]).toEqual([[], [name]]);
   });
 
-  it('takes the previous edition if this year\'s is missing (404), and reports the setting for another address if both are missing', async () => {
+  it('takes the previous edition if this year\'s is missing (404), and reports the setting for a different address if both are missing', async () => {
     const older = 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip';
     server.routes.set(`/mef_income?${older}`, served(bytesOf(older)));
     const { sources: [report] } = await fetchOf(['mef_income']);
@@ -220,7 +220,7 @@ describe('a file that is already in the folder', () => {
     expectWhole(report, otherZip());
   });
 
-  it('is compared by bytes if another server reports the same metadata for another file', async () => {
+  it('is compared by bytes if a different server reports the same metadata for a different file', async () => {
     server.routes.set(ZIP, served(zip()));
     await cadastre();
     const mirror = await startPublisher();
@@ -273,7 +273,7 @@ describe('an interrupted download', () => {
     expect(server.seen.at(-1)!.headers.range).toBeUndefined();
   });
 
-  it('starts again without ETag and date, because the rest may belong to another file', async () => {
+  it('starts again without ETag and date, because the rest may belong to a different file', async () => {
     const manners = { etag: null, modified: null };
     server.routes.set(ZIP, inOrder(served(zip(), manners), served(zip(), { ...manners, ...cut }), served(zip(), manners)));
     expectWhole(await cadastre(), zip());
@@ -282,7 +282,7 @@ describe('an interrupted download', () => {
 
   it.each([
     ['the server detects the change by If-Range (200)', true],
-    ['the server sends the rest of the new file (206 with another ETag)', false],
+    ['the server sends the rest of the new file (206 with a different ETag)', false],
   ])('drops the received part and starts again if the file changed meanwhile: %s', async (_quirk, ifRange) => {
     server.routes.set(ZIP, inOrder(served(zip()), served(zip(), cut), served(otherZip(), { etag: '"2"', ifRange })));
     expectWhole(await cadastre(), otherZip());
@@ -313,7 +313,7 @@ describe('a wrong body', () => {
     ['a redirect to an invalid address', () => server.routes.set(ZIP, status(302, { location: 'http://' })), 'DOWNLOAD_REDIRECTED', /redirect to "http:\/\/"/],
     ['an error as JSON, with status 200', () => server.routes.set(ZIP, status(200, {}, '{"error":"troppe richieste"}')), 'ZIP_UNREADABLE', /troppe richieste/],
     ['status 403 also for the file', () => server.routes.set(ZIP, status(403, {}, '<html><title>Access Denied</title>')), 'DOWNLOAD_REFUSED', /403, "Access Denied"/],
-    ['a file of another source', () => server.routes.set(ZIP, served(bytesOf('italia_ag_002_txt.zip'))), 'DOWNLOAD_OTHER', /ingv_mps04/],
+    ['a file of a different source', () => server.routes.set(ZIP, served(bytesOf('italia_ag_002_txt.zip'))), 'DOWNLOAD_OTHER', /ingv_mps04/],
     ['a zip that was already cut on the server', () => server.routes.set(ZIP, served(zip().subarray(0, 5000))), 'ZIP_UNREADABLE', /complete zip/],
     ['an empty body', () => server.routes.set(ZIP, served(Buffer.alloc(0), { ranges: false })), 'FILE_EMPTY', /no byte/],
   ])('is rejected with a message, and the existing file is kept: %s', async (_what, serve, code, detail) => {
@@ -356,7 +356,7 @@ describe('a publisher that limits requests', () => {
       ['/ingv_mps04?italia_ag_002_txt.zip', 'italia_ag_002_txt.zip'],
     ];
     const sockets = new Map<string, Set<unknown>>();
-    // The first answer of each publisher waits until both publishers have got a request.
+    // The first response of each publisher is delayed until both publishers have received a request.
     const held: (() => void)[] = [];
     for (const [route, name] of routes) {
       const publisher = route.startsWith('/ingv') ? 'INGV' : 'Agenzia delle Entrate';
@@ -397,9 +397,9 @@ describe('a publisher that requires a token', () => {
   it.each([
     ['in the body of a refusal', (request: string) => status(400, {}, `no such download: ${request}`)],
     ['in the title of a page', () => status(200, {}, `<html><title>${SECRET} has expired</title>`)],
-    ['in a redirect, with another encoding', () => status(302, { location: `ftp://login/${encodeURIComponent(SECRET).toLowerCase()}` })],
+    ['in a redirect, with a different encoding', () => status(302, { location: `ftp://login/${encodeURIComponent(SECRET).toLowerCase()}` })],
     ['in a body that is not a tile', () => status(200, {}, JSON.stringify({ error: SECRET }).replaceAll('/', '\\/'))],
-  ])('cannot make the program show the token if the answer contains it %s', async (_where, answer) => {
+  ])('cannot make the program show the token if the response contains the token %s', async (_where, answer) => {
     const path = `/egms_vertical?EGMS_L3_E46N20_100km_U_2020_2024_2.zip&id=${encodeURIComponent(SECRET)}`;
     server.routes.set(path, answer(path));
     const { failures } = await fetchOf(['egms_vertical'], { token: SECRET });

@@ -67,7 +67,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       // A repeated number and addresses without a number are not different numbers.
       { id: 4, street: 1, number: 7, at: [14.02, 42.02] }, { id: 5, street: 1, number: 7, at: [14.02, 42.02] },
       { id: 6, street: 1, number: null, at: [14.02, 42.02] },
-      // Another exponent, colour or street makes a number different.
+      // Numbers with a different exponent, colour or street are different numbers.
       { id: 7, street: 1, number: 9, at: [14.03, 42.03] }, { id: 8, street: 1, number: 9, exponent: 'A', at: [14.03, 42.03] },
       { id: 9, street: 1, number: 9, colour: 'ROSSO', at: [14.03, 42.03] }, { id: 10, street: 2, number: 9, at: [14.03, 42.03] },
     ]);
@@ -91,7 +91,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       return listed.length;
     }
 
-    it('include 20 points, also at 7 decimals', async () => {
+    it('include 20 points, even at 7 decimals', async () => {
       expect(await onGrid(grid(20))).toBe(20);
       expect(await onGrid(grid(20), (degrees) => Number(degrees.toFixed(7)))).toBe(20);
     });
@@ -220,7 +220,7 @@ describe('a list of findings', () => {
     expect(findingsCsv([finding])).toBe("kind,address_id,street,number,value,unit,lat,lng,other_id\nnew,1,'=cmd(),\"1, 2\",-1.5,m,42,14,\n");
   });
 
-  it('is written as GeoJSON with longitude before latitude, a null geometry without a point, and the names of unknown counts', () => {
+  it('is written as GeoJSON with longitude before latitude, a null geometry for findings without a point, and the names of unknown counts', () => {
     const { lat, lng, ...properties } = finding;
     expect(JSON.parse(findingsGeojson([finding, { ...finding, lat: null, lng: null }], ['no boundary']))).toEqual({
       type: 'FeatureCollection',

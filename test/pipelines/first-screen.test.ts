@@ -142,7 +142,7 @@ describeDatabase('on a database, mappale', (engine) => {
     await database.query("delete from ledger.applied_file where file = 'sql/migrations/9999_later.sql'");
   });
 
-  it('suggests migrate if the database has another version', async () => {
+  it('suggests migrate if the database has a different version', async () => {
     const database = await engine.openDatabase(url);
     await database.query("update ledger.applied_file set sha256 = 'of another version' where file = 'sql/api/health.sql'");
     const { text, next } = await screen(url);

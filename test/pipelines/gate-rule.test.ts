@@ -75,7 +75,7 @@ function without(a: readonly number[], b: readonly number[]): number {
   }).length;
 }
 
-/** Returns whether changed values explain the change of a quantile, by the rule of the contract. Enough values must have changed, and more than by chance. */
+/** Returns whether a quantile changed only because of a few changed values, or by chance, according to the rule of the contract. */
 function isExplained(a: readonly number[], b: readonly number[], share: number): boolean {
   const changed = Math.max(without(a, b), without(b, a));
   const [from, to] = [quantile(a, share), quantile(b, share)];

@@ -10,7 +10,7 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 
 type Random = ReturnType<typeof randomOf>;
 
-/** Number of rows of each province, from a section of few parcels to an ordinary section. */
+/** Number of rows in each province, from a section with few parcels to an ordinary section. */
 const ROWS: Readonly<Record<string, number>> = { '001': 15, '002': 40, '003': 80, '004': 300, '005': 2_000 };
 const GATE: TableGate = { section: 'made', by: 'belfiore', fields: { x: { kind: 'quantity' } }, excused: {} };
 const NIGHTS = 365;
@@ -100,9 +100,9 @@ describe('a year of nightly runs', () => {
   });
 
   it.each<readonly [string, (row: Row) => Row[]]>([
-    ['ten times all values', (row) => [{ ...row, x: 10 * row.x }]],
-    ['a thousandth of all values', (row) => [{ ...row, x: row.x / 1_000 }]],
-    ['a third of the rows', (row) => (row.id % 3 === 0 ? [row] : [])],
+    ['all values multiplied by ten', (row) => [{ ...row, x: 10 * row.x }]],
+    ['all values divided by a thousand', (row) => [{ ...row, x: row.x / 1_000 }]],
+    ['only a third of the rows', (row) => (row.id % 3 === 0 ? [row] : [])],
   ])('ends in a refusal for every province if one night publishes %s', async (_, corrupt) => {
     const rows = firstRows(randomOf('a year of nights', 2));
     const violations = await judge(rows, rows.flatMap(corrupt));

@@ -184,7 +184,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await currentContent(context.database)).toEqual(before);
   });
 
-  it('leave copied rows unchanged, so that a change of parcels alone gives the same as a complete build', async () => {
+  it('leave copied rows unchanged, so that a change of parcels alone gives the same result as a complete build', async () => {
     await move('Z001');
     await run();
     expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
@@ -236,7 +236,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await said('flood')).toEqual(only([], 0, 'mapped'));
     const levels = async (): Promise<Record<string, unknown[]>> => said('level');
     expect(await levels()).toEqual(Object.fromEntries(comuni.map(({ belfiore }) => [belfiore, ['P3', null]])));
-    // The newer file is three years later and covers the first two comuni. The first comune has no P3, and P1 and P2 are unchanged.
+    // The newer file is three years later. The file has P3 in the second comune and P1 in the third comune. All other classes keep the older map.
     await areas(files.folder, 'Pericolosita_idraulica_2023_parte', [
       { name: 'HPH_parte', field: 'scenario', value: scenario('High'), comuni: comuni.slice(1, 2) }, { name: 'LPH_parte', field: 'scenario', value: scenario('Low'), comuni: comuni.slice(2, 3) },
     ]);

@@ -167,7 +167,7 @@ describeEngines('history', (engine) => {
       const when = `after ${said.slice(0, index).join(', ') || 'the first load'}, then ${said.slice(index).join(', ')}`;
       for (const fid of fids) {
         const then = moment.get(fid)!;
-        // While a region is withdrawn, the region is not answered for any day.
+        // A region that is withdrawn now has no answer for any day.
         const now = served || then === 'withdrawn_then' || (typeof then === 'object' && 'gone' in then) ? then : 'withdrawn';
         expect((await asOf(database, fid, daysAgo)).answer, `${fid} ${when}`).toEqual(now);
       }
@@ -182,7 +182,7 @@ describeEngines('history', (engine) => {
     context = await contextOn(database);
     await publish(0);
     tables = await keptTables(database);
-    // The versions remove the 12th parcel of a comune and its neighbours. Some of the remaining parcels are also checked.
+    // Each later version removes one of the 11th to 15th parcels of a comune. These parcels, their neighbours and a tenth of all parcels are checked.
     const all = await database.query<{ fid: number; comune: string; turn: number }>(
       `select p.fid, p.belfiore as comune, row_number() over (partition by p.belfiore order by n.position)::int4 as turn
        from core.parcel p join layer.cadastral_parcel n using (reference) order by p.fid`,
@@ -281,7 +281,7 @@ describeEngines('history', (engine) => {
     expect(zones[0]!.release).toMatch(/\(.+\)/);
   });
 
-  it('ends a day at midnight in Italy, also if daylight saving time changes, and uses the later of two swaps of a day', async () => {
+  it('ends a day at midnight in Italy, even if daylight saving time changes, and uses the later of two swaps of a day', async () => {
     const moment = moments.at(-1)!;
     const fid = fids.find((each) => typeof moment.get(each) === 'object' && !('gone' in (moment.get(each) as object)))!;
     const before = await database.query<{ id: number; at: string }>('select swap_id as id, happened_at::text as at from ledger.swap');
@@ -310,7 +310,7 @@ describeEngines('history', (engine) => {
   });
 
   describe('after pruning', () => {
-    it('begins at the requested time, and later times are answered unchanged', async () => {
+    it('begins at the requested time, and the answers for later times are unchanged', async () => {
       const months = 1;
       const dry = await prune(database, context.sources, { dry: true, keep: months });
       const done = await prune(database, context.sources, { keep: months });

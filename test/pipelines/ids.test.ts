@@ -20,7 +20,7 @@ import { openRun } from '../harness/run.ts';
 const MOLISE = 14;
 const ABRUZZO = 13;
 
-/** Gives the comune another code, in the names and the content of its files. */
+/** Gives the comune a different code, in the names and the content of its files. */
 function recode(path: string, was: string, now: string, change: (member: string, index: number) => string = (member) => member): Promise<void> {
   return rewriteZip(path, (name, content) => {
     if (name.endsWith('.zip') || !name.includes(`/${was}_`)) return content;
@@ -53,7 +53,7 @@ function turned(member: string): string {
   });
 }
 
-/** Returns a parcel with the same drawing and another number. */
+/** Returns a parcel with the same drawing and a different number. */
 function twin(member: string): string {
   const reference = /NATIONALCADASTRALREFERENCE>([^<]+)</.exec(member)![1]!;
   const label = reference.slice(reference.indexOf('.') + 1);
@@ -107,7 +107,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     key = await service.token();
     await run(MOLISE);
   });
-  /** Maps paths to status and body of the answers for parcels that changed or may have changed. */
+  /** Maps fids to the responses for these parcels, without the fields that differ between requests. */
   const answeredOf = async (fids: readonly number[], asOf = ''): Promise<Map<number, unknown>> => {
     const found = new Map<number, unknown>();
     // A new token, because the requests exceed the hourly limit.
@@ -126,7 +126,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     );
     return rows.map(({ fid }) => fid).filter((_, index, all) => index % Math.ceil(all.length / 60) === 0);
   };
-  /** The answers after each test. A day passes after each test. */
+  /** The responses after each test. A day passes after each test. */
   const days: { readonly answers: Map<number, unknown>; readonly regions: ReadonlySet<number> }[] = [];
   afterEach(async () => {
     const regions = await context.database.query<{ region: number }>('select distinct unit_code as region from ledger.swap');

@@ -47,7 +47,7 @@ function moved(member: string): string {
   return member.replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => `${tag}${list.trim().split(/\s+/).map((value) => (Number(value) + 0.00004).toFixed(8)).join(' ')} <`);
 }
 
-/** Returns a copy of the parcel, moved and with another number. */
+/** Returns a copy of the parcel, moved and with a different number. */
 function twin(member: string): string {
   const reference = /NATIONALCADASTRALREFERENCE>([^<]+)</.exec(member)![1]!;
   const label = reference.slice(reference.indexOf('.') + 1);
@@ -221,7 +221,7 @@ describeDatabase('an incremental build', (engine) => {
     );
     expect(await written('core.parcel')).toBe(3);
     expect(comune!.parcels).toBeGreaterThan(20);
-    // The rows of other comuni are reused, also of the comune with a repeated parcel.
+    // The rows of other comuni are reused, including the rows of the comune with a repeated parcel.
     expect(comune!.loaded).toBe(comune!.parcels);
     expect(comune!.loaded).toBeLessThan(after.get('core.parcel')!.rows / 4);
     for (const table of ['section.terrain', 'section.risk', 'section.subsidence']) expect(await written(table)).toBeLessThanOrEqual(3);

@@ -45,8 +45,8 @@ async function touchedBy(session: Session, sql: string): Promise<number> {
 }
 
 /**
- * Runs a statement that inserts rows. @returns the number of blocks that it read. The rows that it inserted are not visible to itself, so the plan does not
- * count them, but their blocks are counted
+ * Runs a statement that inserts rows. The statement does not see its new rows, so the plan counts the blocks of these rows but not the rows.
+ * @returns the number of blocks that the statement read
  */
 async function blocksRead(session: Session, sql: string, values: readonly unknown[] = []): Promise<number> {
   const [explained] = await session.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(`explain (analyze, buffers, timing off, format json) ${sql}`, values);
@@ -260,7 +260,7 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
     });
   });
 
-  it('let the quality gate measure the parcels of few comuni without reading a whole patched table', async () => {
+  it('let the quality gate measure the parcels of a few comuni without reading a whole patched table', async () => {
     await within(async (session) => {
       await session.script(`
         create schema gated;

@@ -1,6 +1,6 @@
 /**
- * Tests the region with provincial land registers. Parcels are found in either language, one comune catastale is replaced, and the result equals a single
- * load.
+ * Tests the region with provincial land registers. Parcels are found in either language, one comune catastale is replaced, and the result equals the result of
+ * a single load.
  */
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -145,7 +145,7 @@ describeDatabase('a region of land registers', (engine) => {
     for (const [reference, fid] of after) if (reference !== fresh) expect(fid).toBe(before.get(reference));
     expect((await service.ask(`/parcels/${before.get(old!.reference)}`, { key })).status).toBe(410);
 
-    // Compares the result with a single load.
+    // Compares the result with the result of a single load.
     const found = await currentContent(context.database);
     expect(await recount(context.database)).toEqual(found);
     const whole = await freshContext(engine);

@@ -48,7 +48,7 @@ describe('an address with omitted parts', () => {
 
 const debian = existsSync('/usr/bin/pg_createcluster') && process.getuid?.() === 0 ? describe : describe.skip;
 
-debian('a server of Debian with its own pg_hba.conf', () => {
+debian('a Debian server with its own pg_hba.conf', () => {
   const name = `mappale${process.pid}`;
   let version = '';
   let port = 0;
@@ -93,7 +93,7 @@ debian('a server of Debian with its own pg_hba.conf', () => {
     expect(JSON.parse(await status({ DATABASE_URL: 'postgres://keyed@localhost/italy', PGPORT: String(port), PGPASSFILE: file }))).toBeTypeOf('object');
   });
 
-  it('refuses another user over the socket with an error that names the user', async () => {
+  it('refuses a different user over the socket with an error that names the user', async () => {
     expect(await status({ DATABASE_URL: 'postgres:///italy', PGPORT: String(port), PGUSER: 'keyed' })).toMatch(/SQL_28000/);
   });
 

@@ -61,7 +61,7 @@ class Parcel {
     return [...this.text.matchAll(RING)].length === 1 && this.ring.length >= 4 && isConvex(this.ring);
   }
 
-  /** Returns the parcel with another number or outline. */
+  /** Returns the parcel with a different number or outline. */
   as(label: string | null, ring: readonly Point[] = this.ring): Parcel {
     const reference = label === null ? this.reference : this.reference.replace(/[^.]*$/, label);
     const closed = [...ring, ring[0]!].map((point) => point.join(' ')).join(' ');
@@ -84,7 +84,7 @@ function split(parcel: Parcel, labels: readonly [string | null, string]): { parc
   return { parcels, truth };
 }
 
-/** Splits and renumbers parcels of a file. @returns the new text, and the pairs of parents and children */
+/** Splits and renumbers parcels of a file. @returns the new text, and the expected overlap of each parent and child */
 function edited(text: string): { text: string; truth: Truth[] } {
   const truth: Truth[] = [];
   let turn = 0;
@@ -108,7 +108,7 @@ function edited(text: string): { text: string; truth: Truth[] } {
   return { text: counted, truth };
 }
 
-/** Returns the expected pairs if the changes are reverted. */
+/** Returns the overlaps that are expected if the changes are reverted. */
 function undone(truth: readonly Truth[]): Truth[] {
   return truth.map(({ kind, parent, child, share_of_parent, share_of_child, area }) => ({
     kind: kind === 'split' ? 'merge' : kind, parent: child, child: parent, share_of_parent: share_of_child, share_of_child: share_of_parent, area,
@@ -128,7 +128,7 @@ describeEngines('lineage', (engine) => {
   };
   const lastSwap = async (): Promise<number> => (await one<{ last: number }>(database, 'select max(swap_id) as last from ledger.swap', [])).last;
 
-  /** Expects that the last publication has exactly these pairs, both from the parent and from the child. */
+  /** Expects that the last publication has exactly these overlaps, both from the parent and from the child. */
   async function expectTruth(expected: readonly Truth[]): Promise<void> {
     const publication = await lastSwap();
     let [explained, whole] = [0, 0];

@@ -14,7 +14,7 @@ const LOCALES = {
   'it_IT.UTF-8': "locale 'it_IT.UTF-8'",
 } as const;
 
-describeEngines('a database of another locale', (engine) => {
+describeEngines('a database with a different locale', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   const created: string[] = [];
   let base: string;

@@ -33,7 +33,7 @@ describe('the synthetic region', () => {
     expect(() => makeRegion({ parcels: 10, seed: 1, comuni: 11 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', detail: 'expected comuni to be 2 to 10, found 11' }));
   });
 
-  test('is the same for the same parameters, and different for another seed', () => {
+  test('is the same for the same parameters, and different for a different seed', () => {
     const first = fingerprint(makeRegion({ parcels: 1500, seed: 3 }));
     expect(fingerprint(makeRegion({ parcels: 1500, seed: 3 }))).toBe(first);
     expect(fingerprint(makeRegion({ parcels: 1500, seed: 4 }))).not.toBe(first);

@@ -34,7 +34,7 @@ describeDatabase('a newer file of one comune', (engine) => {
     ]));
   };
   const named = async (pattern: RegExp): Promise<string> => join(files.folder, (await readdir(files.folder)).find((name) => pattern.test(name))!);
-  /** Writes the header of a file and the lines of one comune or of all comuni, for another half-year or year. */
+  /** Writes the header of a file and the lines of one comune or of all comuni, for a different half-year or year. */
   const rewritten = async (from: string, headers: number, keep: (line: string) => boolean, change: (text: string) => string): Promise<Buffer> => {
     const lines = (await readFile(from)).toString('latin1').split(/(?<=\n)/);
     return Buffer.from(change(lines.filter((line, index) => index < headers || keep(line)).join('')), 'latin1');

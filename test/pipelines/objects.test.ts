@@ -71,7 +71,7 @@ const PARTS = partsOf(sources);
 
 const drawn = new Set<string>();
 
-/** Draws the name of an object, each at most once. */
+/** Draws the name of an object that was not drawn before. */
 function draw(kind: string, matches: RegExp): string {
   const name = random.pick(Object.keys(EXPECTED[kind]!).filter((each) => matches.test(each) && !drawn.has(each)));
   drawn.add(name);
@@ -109,7 +109,7 @@ describeDatabase('a database with a published region', (engine) => {
       await service.database.query(`drop function ${name}`);
       return `function ${name} missing`;
     },
-    async 'a function with another body'() {
+    async 'a function with a different body'() {
       const written = await service.database.query<{ name: string; definition: string }>(
         `select p.oid::regprocedure::text as name, pg_get_functiondef(p.oid) as definition from pg_proc p join pg_language l on l.oid = p.prolang
          where p.pronamespace in ('api'::regnamespace, 'past'::regnamespace) and l.lanname = 'plpgsql' order by 1`,
@@ -119,7 +119,7 @@ describeDatabase('a database with a published region', (engine) => {
       await service.database.query(definition.replace(/\nbegin\n/, '\nbegin\n  perform 1;\n'));
       return `function ${name.replaceAll(',', ', ')} changed`;
     },
-    async 'a function with other settings'() {
+    async 'a function with different settings'() {
       const name = draw('function', /^core\./);
       await service.database.query(`alter function ${name} set work_mem to '8MB'`);
       return `function ${name} changed`;

@@ -1,4 +1,4 @@
-/** Tests that loaded data and answers are the same to the byte under any settings of a server, a database or a role. */
+/** Tests that loaded data and responses are the same, byte for byte, under any settings of a server, a database or a role. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';

@@ -110,7 +110,7 @@ describe('a plan', () => {
     expect(staleBuilds(after)).toEqual(staleBuilds(before));
   });
 
-  it('rebuilds tables that another PostgreSQL version built, and names both versions', () => {
+  it('rebuilds tables that a different PostgreSQL version built, and names both versions', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), null, null)), engine: { PostgreSQL: '16' } });
     const { builds: [build] } = plan(state, null, null);
@@ -134,7 +134,7 @@ describe('a plan', () => {
     expect(staleTables({ ...build!, region: 0 }, { distributed: true })).toEqual(staleTables({ ...build!, region: 0 }, { distributed: false }));
   });
 
-  it('builds tables whole if they are not published or another PostgreSQL version built them', () => {
+  it('builds tables whole if they are not published or a different PostgreSQL version built them', () => {
     const inventory = loaded([zip]);
     const first = plan(known(inventory), null, null);
     const reasons = ({ builds: [build] }: Plan): Set<string> => new Set(staleTables(build!, { distributed: false }).map(({ way, whole }) => `${way}: ${whole ?? ''}`));

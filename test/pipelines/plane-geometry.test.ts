@@ -102,8 +102,8 @@ describe('distances', () => {
   });
 
   test('equal the distances of PostGIS geography in metres', () => {
-    // Values of st_distance(…::geography, …::geography) in PostGIS 3.3.2. The values are up to some millimetres too long, because PostGIS searches the nearest
-    // point on a sphere.
+    // Values of st_distance(…::geography, …::geography) in PostGIS 3.3.2. The values are up to a few millimetres too long, because PostGIS searches for the
+    // nearest point on a sphere.
     expect(distanceToSegmentM([14.5, 41.7], [14.52, 41.69], [14.49, 41.75])).toBeCloseTo(1169.57571349, 2);
     expect(polygonsToSegmentM(FIELD, [14.52, 41.69], [14.53, 41.75])).toBeCloseTo(935.79573986, 2);
   });

@@ -225,7 +225,7 @@ function suite(engine: TestEngine): void {
     expect(await reader.call('select current_user::text as name, current_setting($1) as read_only', ['transaction_read_only'])).toEqual({ name: 'mappale_api', read_only: 'on' });
     await expect(reader.call('select fid from core.parcel limit $1', [1])).rejects.toMatchObject({ code: 'SQL_42501' });
     await expect(reader.call('select pg_sleep($1)::text as slept', [5])).rejects.toMatchObject({ code: 'SQL_57014' });
-    // After a transaction, the PostgreSQL process keeps none of its settings.
+    // After a transaction, the PostgreSQL process keeps none of the transaction's settings.
     const database = await open(address, 'read');
     for (let turn = 0; turn < 5; turn += 1) expect(await database.query('select current_user::text = session_user::text as same')).toEqual([{ same: true }]);
     await reader.close();

@@ -76,7 +76,7 @@ describeEngines('a swap during a long read', (engine) => {
     const long = await longRead();
     const refreshed = refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'test', why: 'the test changes zones' } }));
     await untilWaiting(true);
-    // This read waits until the swap stops waiting. The read is answered because the swap stops waiting while the long read continues.
+    // This read waits until the swap stops waiting. The read returns because the swap stops waiting while the long read continues.
     expect(await zone()).toBe(1);
     await untilWaiting(false);
     await untilWaiting(true);

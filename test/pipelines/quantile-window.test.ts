@@ -10,7 +10,7 @@ function quantile(values: readonly number[], share: number): number | null {
   return values.toSorted((a, b) => a - b)[rankOf(share, values.length) - 1] ?? null;
 }
 
-/** Builds a window as the database finds the values. */
+/** Builds a window from the values that the database would return. */
 function measured(share: number, values: readonly number[], rows = values.length): QuantileWindow | null {
   const sorted = values.toSorted((a, b) => a - b);
   const found = sharesAround(share, rows).map((each) => [each, sorted[rankOf(each, values.length) - 1] ?? NaN] as const);

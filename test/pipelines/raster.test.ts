@@ -101,7 +101,7 @@ function setTag(bytes: Buffer, tag: number, value: number): void {
   throw new Error(`no tag ${tag}`);
 }
 
-/** Replaces a tag by an unknown tag. */
+/** Replaces a tag with an unknown tag. */
 function dropTag(bytes: Buffer, tag: number): void {
   const count = bytes.readUInt16LE(8);
   for (let at = 10; at < 10 + count * 12; at += 12) if (bytes.readUInt16LE(at) === tag) bytes.writeUInt16LE(65_000, at);
@@ -354,7 +354,7 @@ describe('a tile of VIIRS', () => {
     }
   });
 
-  it('is rejected if the file name has no position or the file is another product', async () => {
+  it('is rejected if the file name has no position or the file is a different product', async () => {
     writeViirs(path('renamed.h5'), { rows, columns, cells: lights });
     expect(await refusal(path('renamed.h5'))).toBe('RASTER_PLACE');
     writeViirs(path('VNP46A4.A2023001.h19v04.h5'), { rows, columns, cells: lights, dataset: 'NearNadir_Composite_Snow_Free' });

@@ -44,7 +44,7 @@ const fidsIn = async (session: Session, table: string): Promise<number[]> => (
 const sorted = (fids: Iterable<number>): number[] => [...new Set(fids)].sort((a, b) => a - b);
 
 describeEngines('the parcels that a change affects', (engine) => {
-  it('share a building with a changed parcel or are within a distance of one, and are found with few box comparisons', async () => {
+  it('share a building with a changed parcel or are within a given distance of one, and are found with few box comparisons', async () => {
     const database = await engine.openDatabase();
     await database.script(SETTING, 'reached-parcels.test.ts');
     const compared = await database.transaction(async (session) => {
@@ -69,7 +69,8 @@ describeEngines('the parcels that a change affects', (engine) => {
 
   it('are built again only if their row in the layer, or their document, differs from the published parcel', async () => {
     const database = await engine.openDatabase();
-    // Parcel 1 has another geometry, 2 another kind, 3 another document. Parcel 4 is new, and parcel 0 was removed. Parcel 5 has no section in both tables.
+    // Parcel 1 has a different geometry, parcel 2 a different kind, and parcel 3 a different document. Parcel 4 is new, and parcel 0 was removed. Every fifth
+    // parcel has no section in either table.
     await database.script(`
       create schema work;
       create table work.was as

@@ -102,8 +102,8 @@ describe('shapefiles', () => {
   test.each([
     ['a text that is too long', { ...POLYGONS, features: [{ geometry: null, values: ['1234567', 1, 1, null] }] }, RangeError],
     ['a field name that is too long', { ...POLYGONS, fields: [{ name: 'ELEVEN_CHAR', type: 'date' as const }], features: [] }, RangeError],
-    ['another kind of geometry', { ...POLYGONS, features: [{ geometry: { type: 'point' as const, point: [0, 0] as const }, values: ['1', 1, 1, null] }] }, TypeError],
-    ['another number of values', { ...POLYGONS, features: [{ geometry: null, values: [] }] }, TypeError],
+    ['a different kind of geometry', { ...POLYGONS, features: [{ geometry: { type: 'point' as const, point: [0, 0] as const }, values: ['1', 1, 1, null] }] }, TypeError],
+    ['a different number of values', { ...POLYGONS, features: [{ geometry: null, values: [] }] }, TypeError],
   ])('are refused with %s', (_, layer, error) => {
     expect(() => shapefileParts(layer)).toThrow(error);
   });

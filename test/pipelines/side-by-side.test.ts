@@ -49,7 +49,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
     await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }));
     for (const longest of tables) {
       await database.query("update ledger.step set detail = jsonb_build_object('seconds', jsonb_build_object($1::text, 1000)) where step = 'join'", [longest]);
-      // Another version built all tables.
+      // A different version built all tables.
       await database.query("update ledger.publication_table set fingerprint = 'another', inputs = '{}' from ledger.publication p where p.publication_id = publication_table.publication_id and unit_code = 14");
       expect((await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }))).failures).toEqual([]);
       const made = await database.query<{ relation: string }>(`

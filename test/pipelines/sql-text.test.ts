@@ -63,7 +63,7 @@ describe('every SQL file of the project', () => {
     const part = fc.constantFrom('select', 'a', '1', '1.5', "'a -- b'", "''", '"x y"', '(', ')', ',', ';', '+', '<=', '::', '$1', '[', ']', ':=');
     const gap = fc.constantFrom(' ', '\n', '\t ', ' -- a\n', '/* b */', ' /* c /* d */ */ ');
     fc.assert(fc.property(fc.array(fc.tuple(part, gap, gap), { minLength: 1, maxLength: 30 }), (all) => {
-      // Two signs without a blank between them could form another operator.
+      // Two signs without a blank between them could form a different operator.
       expect(normalSql(all.map(([word, one]) => ` ${word} ${one} `).join(''))).toBe(normalSql(all.map(([word, , other]) => ` ${word} ${other} `).join('')));
     }));
   });

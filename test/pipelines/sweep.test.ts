@@ -152,7 +152,7 @@ describe('the cells of an area', () => {
   });
 });
 
-/** Returns the height of a cell of the mosaic, or null if no value is known. */
+/** Returns the height of a cell of the mosaic, or NaN if no value is known. */
 function height(column: number, row: number): number {
   return (column * 7919 + row * 104_729) % 101 === 0 ? NaN : Math.fround(Math.sin(column / 9) * 40 + Math.cos(row / 7) * 30 + ((column * 31 + row * 17) % 11));
 }
@@ -262,7 +262,7 @@ describe('a mosaic', () => {
     expect(await windowOf(mosaic!, -5, 0, 25, 10)).toEqual(whole(0, 0, 25, 10, expected));
   });
 
-  it('has one grid and one model, so that tiles on another grid form a separate mosaic', () => {
+  it('has one grid and one model, so that tiles on a different grid form a separate mosaic', () => {
     const tiles = [
       tileOf('a', 0, 0, 10, 10), tileOf('b', 10, 0, 10, 10, { shift: 0.3 }), tileOf('c', 20, 0, 10, 10, { shift: 1e-7 }), tileOf('d', 30, 0, 10, 10, { model: 2 }),
     ];
@@ -295,7 +295,7 @@ class Noted {
 }
 
 describe('the samples of a shape', () => {
-  it('contain the shape\'s cells with all neighbours, also in other tiles, and count the cells without a value', async () => {
+  it('contain the shape\'s cells with all neighbours, including those in other tiles, and count the cells without a value', async () => {
     const next = random(5);
     const blocks = new Blocks(2000);
     const tiles = [

@@ -25,7 +25,7 @@ const units = (region: SyntheticRegion) => ([lon, lat]: LonLat): Point => [Math.
 const isOpposite = (a: number, b: number): boolean => (a > 0 && b < 0) || (a < 0 && b > 0);
 const sideOf = ([x1, y1]: Point, [x2, y2]: Point, [x, y]: Point): number => Math.sign((x2 - x1) * (y - y1) - (x - x1) * (y2 - y1));
 
-/** Returns the pairs of edges that cross between their ends. Compares only edges in the same 60 m square. */
+/** Counts the pairs of edges that cross between their ends. Compares only edges in the same 60 m square. */
 function crossings(rings: readonly (readonly Point[])[]): number {
   const squares = new Map<string, [Point, Point][]>();
   let found = 0;
@@ -61,7 +61,7 @@ test('refuses an unknown form, and towns in a region with land registers', () =>
   expect(() => makeRegion({ parcels: 2000, seed: 1, form: 'place', region: 4 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', detail: 'expected form to be lattice for region 4, found place' }));
 });
 
-test('gives the same parcels for the same seed, and other parcels for another seed', () => {
+test('gives the same parcels for the same seed, and different parcels for a different seed', () => {
   expect(digest(placeOf(1))).toBe(digest(placeOf(1)));
   expect(digest(placeOf(1))).not.toBe(digest(placeOf(2)));
 });
@@ -101,7 +101,7 @@ describe.each(SEEDS)('a region with seed %i', (seed) => {
       const [west, south, east, north] = comune.box;
       const [left, bottom] = at([west, south]);
       const [right, top] = at([east, north]);
-      // The areas are sums of products of integers, so equality is exact. A gap or an overlap would need the other with exactly the same area.
+      // The areas are sums of products of integers, so equality is exact. A gap would go unnoticed only with an overlap of exactly the same area.
       expect(area).toBe((right - left) * (top - bottom));
       expect(crossings(mine.flatMap(({ polygons }) => polygons.flat().map((ring) => ring.map(at))))).toBe(0);
     }

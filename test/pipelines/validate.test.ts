@@ -48,7 +48,7 @@ describe('formats of the report', () => {
     expect(bad.out).toContain('hint: Use the downloaded file');
   });
 
-  it('json is the list of verdicts, also with --json', async () => {
+  it('json is the list of verdicts, and --json gives the same list', async () => {
     const [byFormat, byFlag] = [await mappale('--format', 'json', CHANGED), await mappale('--json', CHANGED)];
     expect(byFormat).toEqual(byFlag);
     expect(byFormat.code).toBe(3);

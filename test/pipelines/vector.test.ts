@@ -326,7 +326,7 @@ describe('a file in a zip', () => {
   });
 });
 
-/** Runs a module in its own process. @returns the output of the process, parsed as JSON */
+/** Runs a module in a separate process. @returns the output of the process, parsed as JSON */
 async function alone(script: string): Promise<unknown> {
   const file = join(await mkdtemp(join(folder, 'alone-')), 'script.mts');
   const module = pathToFileURL(join(import.meta.dirname, '../../pipelines/formats/vector.ts')).href;

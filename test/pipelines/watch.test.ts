@@ -138,7 +138,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(await night('2027-05-11T22:00:00Z')).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'] });
   });
 
-  it('reports a database that does not answer, also in the metrics', async () => {
+  it('reports a database that does not answer, in the log line and in the metrics', async () => {
     const gone = new MappaleError('the server does not answer', { code: 'SQL_ECONNREFUSED', kind: 'database' });
     const line = await night('2027-05-12T02:15:00Z', { regions: [findRegion('molise')!] }, () => Promise.reject(gone));
     expect(line).toMatchObject({ exit_code: 6, failures: [{ error: 'SQL_ECONNREFUSED' }] });

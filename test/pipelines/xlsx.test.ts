@@ -83,7 +83,7 @@ describe('a workbook', () => {
     await expect(read(await workbook(`${name}.xlsx`, sheet, '<sst/>'))).rejects.toMatchObject({ code: 'XLSX_UNREADABLE', kind: 'input', detail: expect.stringContaining(detail), at: expect.stringContaining('dati.xml') });
   });
 
-  it('is rejected if the file is another kind of zip', async () => {
+  it('is rejected if the file is a different kind of zip', async () => {
     const path = join(folder, 'c.xlsx');
     await writeZip(path, [['content.xml', '<ods/>']]);
     await expect(read(path)).rejects.toMatchObject({ code: 'XLSX_UNREADABLE', at: 'c.xlsx' });

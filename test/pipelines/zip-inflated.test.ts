@@ -8,7 +8,7 @@ import { inflated, ZipArchive, type EntryExtent } from '../../pipelines/formats/
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const LINES = Array.from({ length: 200_000 }, (_none, i) => `${i},${(i * 7919) % 1_000_003}\n`).join('');
-/** Content that is larger than one step unpacks. */
+/** Content that is larger than the amount that one step unpacks. */
 const MANY = LINES.repeat(Math.ceil((34 * 1024 * 1024) / LINES.length));
 const CONTENTS: Readonly<Record<string, string>> = { 'deflated.csv': LINES, 'large.csv': MANY, 'stored.csv': LINES, 'empty.csv': '' };
 

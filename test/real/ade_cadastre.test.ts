@@ -90,7 +90,7 @@ describe('real files of the cadastre', () => {
     expect(parcels).toBeLessThan([...areas.values()].reduce((sum, area) => sum + area, 0));
   });
 
-  it.skipIf(PARCEL === null)('include the service\'s answer for one parcel of Alcamo', async () => {
+  it.skipIf(PARCEL === null)('include the service\'s response for one parcel of Alcamo', async () => {
     const { recognition, collected } = await trial(source, PARCEL!);
     expect(recognition).toEqual({ role: 'gml', vintage: '2025-02-23', region: null, complete: false });
     const [row] = collected!.rows['raw_parcel']!;
@@ -100,7 +100,7 @@ describe('real files of the cadastre', () => {
     expect([ewkb.readUInt32LE(5), ewkb.readUInt32LE(22), ewkb.readDoubleLE(26), ewkb.readDoubleLE(34)]).toEqual([6706, 6, 12.99962227, 38.0003025]);
   });
 
-  it.skipIf(SHEET === null)('include the service\'s answer for one sheet of Firenze', async () => {
+  it.skipIf(SHEET === null)('include the service\'s response for one sheet of Firenze', async () => {
     const { recognition, collected } = await trial(source, SHEET!);
     expect(recognition).toEqual({ role: 'gml', vintage: '2026-09-16', region: null, complete: false });
     expect(collected!.rows['raw_sheet']).toMatchObject([{ reference: 'D612_016400', label: '164', begin_date: '2026-07-09', end_date: null, scale_denominator: 1000 }]);

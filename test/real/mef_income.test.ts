@@ -74,7 +74,7 @@ describeDatabase('the Gini index of real comuni', (engine) => {
     };
   });
 
-  // Reference values of 2023, which another program computed from the published file.
+  // Reference values of 2023, which a different program computed from the published file.
   it.skipIf(absent).each([
     ['Roma', 'H501', 0.4829], ['Milano', 'F205', 0.5464], ['Napoli', 'F839', 0.484], ['Lamezia Terme', 'M208', 0.4298], ['Abano Terme', 'A001', 0.4285],
     ['Aosta', 'A326', 0.4063], ['Gorizia', 'E098', 0.3766], ['Allein', 'A205', 0.3148], ['Basiglio', 'A699', 0.5326],

@@ -1,4 +1,4 @@
-/** Tests pairs of comuni of the published list. A query that names two comuni must never find the second comune. */
+/** Tests pairs of comuni from the published list. A query that names two comuni must never find the second comune. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';

@@ -20,9 +20,12 @@ const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'ingv_mps04'
 /** Line of `doctor` if the objects of the database were compared with the objects of the program. */
 const OBJECTS = /^ok +the database has every table, index, function and grant of this version: \d+ objects$/m;
 
-/** Maximum number of files that a small change may touch, with its golden files. */
+/** Maximum number of files that a small change may touch, including its golden files. */
 const MOST_FILES = 6;
-/** Number of golden files of a section, which the tests of the golden files write. The golden file has the rows of the table, their version and the answer. */
+/**
+ * Number of golden files of a section, which the tests of the golden files write. The golden file has the rows of the table, their version and the section's
+ * JSON.
+ */
 const GOLDEN_FILES = 1;
 /** Number of files outside the folder: `synthetic.ts` of a source states the true values of the section. */
 const TRUTH_FILES = 1;
@@ -81,7 +84,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
     const folder = readdirSync(join(copy.folder, 'sql/sections/shaking'));
     expect(folder.filter((name) => name.endsWith('.test.ts')).length).toBe(1);
     expect(folder.length + GOLDEN_FILES + TRUTH_FILES).toBeLessThanOrEqual(MOST_FILES);
-    // An object list of other SQL files would not be compared.
+    // `doctor` does not print this line if the object list was written from other SQL files.
     expect(await doctor()).toMatch(OBJECTS);
   });
 

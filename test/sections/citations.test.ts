@@ -47,7 +47,7 @@ function citedBy({ source }: Block): Cited {
 
 const BUILDINGS: Readonly<Record<string, string>> = { topographic: 'igm_dbsn', register: 'trento_cadastre', aggregates: 'dpc_buildings' };
 
-/** The parts of the truth from which the source of a value follows. */
+/** The parts of the truth that determine the source of a value. */
 interface Truth {
   readonly terrain?: { readonly elevation_of: string } | null;
   readonly economics?: { readonly tax_year: number } | null;

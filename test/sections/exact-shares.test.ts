@@ -89,7 +89,7 @@ function trueArea(polygons: MultiPolygon, projection: Projection): number {
   return polygonsArea(polygons.map((rings) => rings.map((ring) => divided(ring, 10).map((point) => laeaEurope.forward(projection.inverse(point))))));
 }
 
-/** Ten metres in degrees of latitude, and slightly less in longitude. */
+/** An angle in degrees that is 10 m in latitude, and 7 to 8 m in longitude. */
 const TEN_METRES = 0.00009;
 
 /** Returns the area that a parcel shares with hazard areas, and the area of the parcel, in m². */

@@ -43,7 +43,7 @@ function rounded(value: unknown, key = ''): unknown {
   return value;
 }
 
-/** Compares values except for the last digit of numbers. Another version of PROJ may move a corner by half a millimetre. */
+/** Compares values except for the last digit of numbers. A different version of PROJ may move a corner by half a millimetre. */
 function close(one: unknown, other: unknown, key = ''): boolean {
   if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other) <= (key === 'coordinates' ? 1.5e-7 : 1.5e-4 + 1e-6 * Math.abs(one));
   if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return one === other;

@@ -56,7 +56,7 @@ describe('a section on the map', () => {
     }
   });
 
-  it.each(drawn.flatMap(({ name, legend }) => Object.keys(SEEN).map((eyes) => ({ name, eyes, legend }))))('has colours that are distinguishable $eyes, also for none and not mapped: $name', ({ eyes, legend }) => {
+  it.each(drawn.flatMap(({ name, legend }) => Object.keys(SEEN).map((eyes) => ({ name, eyes, legend }))))('has colours that are distinguishable $eyes, including those for none and not mapped: $name', ({ eyes, legend }) => {
     // An empty list is drawn as none, like the class for the count 0.
     const colors = [...new Set([...legend.classes.map(({ color }) => color), legend.none!.color, legend.not_mapped!.color])];
     expect(colors.filter((color) => !/^#[0-9a-f]{6}$/.test(color))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Tests the coverage of an empty section, with tables that the test defines and with a region of only some sources. */
+/** Tests the coverage of an empty section, with tables that the test defines and with a region that was loaded from only some sources. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';

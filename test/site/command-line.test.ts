@@ -117,7 +117,7 @@ describeDatabase('with --json, a command', (engine) => {
     await files.remove();
   });
 
-  it('prints one valid JSON document, also for an error', async () => {
+  it('prints one valid JSON document, even for an error', async () => {
     expect(Object.keys(words).sort()).toEqual(commands.map(([path]) => path).filter((path) => !ENDLESS.includes(path)).sort());
     // Commands that change the publication come last.
     for (const [path, [line, schema]] of Object.entries(words)) {

@@ -93,7 +93,7 @@ describe('a newcomer', () => {
     ['names a folder as the file to write', (at) => ['export', 'molise', '--out', join(at, 'empty')], 'NOT_A_FILE_NAME', 2, (at) => `npx mappale export molise --out ${join(at, 'empty', 'FILE')}`],
     ['requests an export on standard output', () => ['export', 'molise', '--out', '-'], 'NOT_A_FILE_NAME', 2, () => 'npx mappale export molise --out FILE'],
     ['reads a missing database', () => ['parcel', '1400000000'], 'DATABASE_OUT_OF_DATE', 6, () => 'npx mappale load-region'],
-    ['names another folder as the database', () => ['load-region'], 'PGLITE_FOLDER', 2, () => 'export DATABASE_URL=pglite:.mappale/database'],
+    ['names a folder of other files as the database', () => ['load-region'], 'PGLITE_FOLDER', 2, () => 'export DATABASE_URL=pglite:.mappale/database'],
     ['requests a report without a region', () => ['report'], 'REPORT_OF_WHAT', 2, () => 'npx mappale report REGION'],
     ['requests a report in a missing folder', (at) => ['report', 'molise', '--out', join(at, 'new', 'molise.html')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
     ['names a folder as the page of a report', (at) => ['report', 'molise', '--out', join(at, 'empty')], 'NOT_A_FILE_NAME', 2, (at) => `npx mappale report molise --out ${join(at, 'empty', 'FILE')}`],

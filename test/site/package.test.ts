@@ -1,4 +1,4 @@
-/** Tests the npm package. The package is built from a copy of the checkout, installed by an ordinary user, and run from another folder. */
+/** Tests the npm package. The package is built from a copy of the checkout, installed by an ordinary user, and run from a different folder. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';

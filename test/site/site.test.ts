@@ -139,7 +139,7 @@ describeDatabase('the site', (engine) => {
     expect(pages.get('docs/tiles.html')).toContain('href="/docs/serving.html"');
   });
 
-  it('can be searched without another host', () => {
+  it('can be searched without a request to other hosts', () => {
     expect([...files.keys()].some((path) => /localSearchIndex/i.test(path))).toBe(true);
   });
 

@@ -40,7 +40,7 @@ function siblingsOf(path: string): readonly string[] {
 
 /** Tolerance of a number, by section and field. Other numbers must be equal after the contract's rounding. */
 const TOLERANCE: Readonly<Record<string, number>> = {
-  // PostGIS measures kilometres of shore along a geodesic, the truth along a straight line in degrees. The results differ by some centimetres.
+  // PostGIS measures kilometres of shore along a geodesic, the truth along a straight line in degrees. The results differ by a few centimetres.
   'coastal_erosion.distance_m': 0.1,
   // Means of cells, weighted by overlap and rounded to a hundredth. The last digit may differ.
   'subsidence.velocity_mm_year': 0.0101,
@@ -72,7 +72,7 @@ const CORNERS_M = 2;
 /** Lists with elements from several sources, with the order of the elements and their maximum number. */
 const LISTS: Readonly<Record<string, { readonly by: readonly string[]; readonly most: number }>> = { poi: { by: ['category', 'name', 'id'], most: 50 } };
 
-/** Returns a section's list in the order, and with the maximum length, of an answer. */
+/** Sorts and truncates a section's list as the record does. */
 function ordered(section: string, list: Json): Json {
   const order = LISTS[section];
   if (order === undefined || !Array.isArray(list)) return list;
@@ -102,7 +102,7 @@ const OF_LAND = [
   'address', 'buildings', 'cultural_heritage', 'demographics', 'economics', 'land_cover', 'land_use', 'nightlights', 'poi', 'population', 'solar', 'terrain', 'valuation',
   'valuation_history',
 ];
-/** Sections with a source that maps all land. A parcel without a value is in a place that the source does not cover. */
+/** Sections with a value for all land that the source maps. A parcel without a value is therefore not mapped. */
 const DIVIDING = ['demographics', 'population', 'economics'];
 
 /** Returns whether a section is defined for a kind of parcel. */

@@ -27,7 +27,7 @@ export const signedIn = () => state.session || state.token !== '';
 export async function openSession(secret) {
   const exchanged = secret === null ? null : await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) });
   if (exchanged?.ok) localStorage.setItem('session', 'link');
-  // Only a server that printed a sign-in link has this path. To any other server the page sends no request.
+  // Only a server that printed a sign-in link has this path. The page sends no request to any other server.
   if (localStorage.getItem('session') !== null) {
     sessionFound(await open('/map/session'));
     if (!state.session) localStorage.removeItem('session');
@@ -36,7 +36,9 @@ export async function openSession(secret) {
 }
 
 /**
- * @param {string} path below the base address @param {Record<string, string | number | boolean>} parameters @param {AbortSignal} [signal]
+ * @param {string} path below the base address
+ * @param {Record<string, string | number | boolean>} parameters
+ * @param {AbortSignal} [signal]
  * @throws {Refusal}
  */
 export async function ask(path, parameters = {}, signal) {
@@ -55,8 +57,10 @@ export async function open(path, parameters = {}) {
 }
 
 /**
- * @param {string} path @param {Record<string, string | number | boolean>} parameters @param {Record<string, string>} headers @param {AbortSignal}
- * [signal]
+ * @param {string} path
+ * @param {Record<string, string | number | boolean>} parameters
+ * @param {Record<string, string>} headers
+ * @param {AbortSignal} [signal]
  */
 async function get(path, parameters, headers, signal) {
   const query = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]));

@@ -39,7 +39,8 @@ export function legendTextOf(layer, text) {
 
 /**
  * Shows the classes of a layer. The swatches have the colours of the map.
- * @param {import('./view.js').Layer} layer @param {{ toggle: (index: number) => void, breaks: (isFromView: boolean) => void }} actions
+ * @param {import('./view.js').Layer} layer
+ * @param {{ toggle: (index: number) => void, breaks: (isFromView: boolean) => void }} actions
  */
 export function legendOf(layer, actions) {
   const { unit, none, kind, not_applicable: others } = layer;
@@ -59,7 +60,9 @@ export function legendOf(layer, actions) {
 }
 
 /**
- * Shows the coverage of comuni. @param {string | null} section null: all sections @param {readonly { word: any, light: string, dark: string }[]} shades
+ * Shows the coverage of comuni.
+ * @param {string | null} section null: all sections
+ * @param {readonly { word: any, light: string, dark: string }[]} shades
  * @param {boolean} hasBlank true if there are comuni without parcels
  */
 export function coverageLegend(section, shades, hasBlank) {

@@ -149,8 +149,8 @@ function summaryOf(record) {
  */
 
 /**
- * @param {any} record answer of /parcels/{id}
- * @param {any[]} neighbours answer of /parcels/locate, nearest first
+ * @param {any} record response of /parcels/{id}
+ * @param {any[]} neighbours `data` of /parcels/locate, nearest first
  * @param {Actions} actions
  * @returns {HTMLElement[]}
  */

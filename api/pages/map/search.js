@@ -113,8 +113,8 @@ function local(text, actions) {
 }
 
 /**
- * Returns the published comuni whose code equals the text or whose name begins with the text. A comune with exactly this name comes first. @param
- * {string} text
+ * Returns the published comuni whose code equals the text or whose name begins with the text. A comune with exactly this name comes first.
+ * @param {string} text
  */
 function comuniNamed(text) {
   const key = plain(text);

@@ -83,7 +83,7 @@ function failed(error) {
 }
 
 /**
- * Runs a request of the user. Answers to earlier requests are ignored.
+ * Runs a request by the user. Responses to earlier requests are ignored.
  * @param {(current: () => boolean) => Promise<void>} work
  * @param {number | string | null} [parcel]
  */
@@ -163,8 +163,9 @@ function nearest(parcels, { fid, centroid }) {
 }
 
 /**
- * Returns a planar distance, which is accurate enough for comparing parcels. @param {{ lat: number, lng: number }} a @param {{ lat: number, lng:
- * number }} b
+ * Returns a planar distance, which is accurate enough for comparing parcels.
+ * @param {{ lat: number, lng: number }} a
+ * @param {{ lat: number, lng: number }} b
  */
 const distance = (a, b) => Math.hypot(a.lat - b.lat, (a.lng - b.lng) * Math.cos((a.lat * Math.PI) / 180));
 
@@ -177,8 +178,12 @@ async function parcelsIn([west, south, east, north], geometry) {
 }
 
 /**
- * Opens the parcel at a place. Sends one request for all parcels around the place and one request for the record. @param {number} lat @param {number} lng
- * @param {() => boolean} current @param {string} name @param {boolean} isAddress
+ * Opens the parcel at a place. Sends one request for all parcels around the place and one request for the record.
+ * @param {number} lat
+ * @param {number} lng
+ * @param {() => boolean} current
+ * @param {string} name
+ * @param {boolean} isAddress
  */
 async function showPlace(lat, lng, current, name, isAddress) {
   say(t('looking', { name }));

@@ -137,7 +137,7 @@ export function readingEnded(end) {
 // --- Requests -------------------------------------------------------------------------------------------------------------
 
 /**
- * Begins a request, whose answer replaces the answer to any earlier request.
+ * Begins a request, whose response replaces the response to any earlier request.
  * @param {number | string | null} parcel null: the request finds the parcel
  * @returns {() => boolean} true if the request is still the newest
  */
@@ -152,7 +152,7 @@ export function requestEnded() {
   Object.assign(state, { isAsking: false, asked: null });
 }
 
-/** Ignores the answer to a running request, because the user made another selection. */
+/** Ignores the response to a running request, because the user made a different selection. */
 function requestDropped() {
   state.request += 1;
   requestEnded();

@@ -24,7 +24,7 @@ export function streetNames(numbers) {
   for (const { street, name, lng, lat } of numbers) {
     const known = streets.get(street) ?? { name, points: new Map() };
     streets.set(street, known);
-    // Tiles repeat the numbers at their sides.
+    // Adjacent tiles repeat the numbers near their common edge.
     known.points.set(`${lng.toFixed(6)} ${lat.toFixed(6)}`, [lng, lat]);
   }
   return [...streets].sort(([a], [b]) => a - b).flatMap(([, { name, points }]) => (points.size < 2 ? [] : [nameOf(name, [...points.values()])]));

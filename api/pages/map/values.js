@@ -6,12 +6,11 @@ import { STATES } from './view.js';
 import { hasWord, isItalian, isSharedWord, numberOf, t } from './words.js';
 
 /**
- * @typedef {{ title: string, words?: Record<string, string>, values?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?:
- * string[],
- *   coverage?: Record<string, string>, summary?: string[], fields: Record<string, string>,
- *   italian?: { title?: string, words?: Record<string, string>, units?: Record<string, string>, values?: Record<string, string>, columns?:
- * Record<string, string>,
- *     caption?: string, note?: string, legend?: Record<string, string>, fields?: Record<string, string>, evidence?: Record<string, string> },
+ * @typedef {{ title: string, words?: Record<string, string>, values?: Record<string, string>, units?: Record<string, string>, codes?: string[],
+ *   first?: string[], coverage?: Record<string, string>, summary?: string[], fields: Record<string, string>,
+ *   italian?: { title?: string, words?: Record<string, string>, units?: Record<string, string>, values?: Record<string, string>,
+ *     columns?: Record<string, string>, caption?: string, note?: string, legend?: Record<string, string>, fields?: Record<string, string>,
+ *     evidence?: Record<string, string> },
  *   list?: { field?: string, caption?: string, latestFirst?: true, note?: string, columns: Record<string, string> } }} Panel
  */
 
@@ -114,7 +113,7 @@ export function absenceOf(block, field, value, panel) {
 export const headingOf = (column, columns, panel) => (isItalian() ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
 
 /**
- * Marks a text without Italian translation as English, so that screen readers pronounce it correctly.
+ * Marks a text without an Italian translation as English, so that screen readers pronounce it correctly.
  * @param {string} english
  * @param {string | undefined} italian
  */

@@ -40,7 +40,7 @@ export const STATES = {
 export const GROUND = { light: PALETTES.light.road, dark: PALETTES.dark.road };
 /** Colour of a comune without published parcels. */
 export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
-/** Colour of parcels that a section covers and where it has no feature. */
+/** Colour of parcels that a section covers but in which it has no feature. */
 export const NOTHING = { light: PALETTES.light.none, dark: PALETTES.dark.none };
 export const shade = (colours) => colours[scheme()];
 
@@ -110,7 +110,7 @@ export async function openView(actions) {
   drawing.addControl(new NavigationControl({ showCompass: false }), 'bottom-right');
   drawing.addControl(new ScaleControl({ unit: 'metric' }), 'bottom-right');
   drawing.on('error', (event) => {
-    // A refusal of the base map's server is no reason to sign in again.
+    // If the base map's server refuses a request, signing in again does not help.
     if (/** @type {{ sourceId?: string }} */ (event).sourceId !== 'base') actions.refused(/** @type {{ status?: number }} */ (event.error).status ?? 0);
   });
   drawing.on('moveend', actions.moved);
@@ -165,7 +165,7 @@ export function draws(layer) {
   return isParcels && map !== null && map.getZoom() >= minzoom;
 }
 
-/** Class of the parcels that a section covers and where it has no feature. */
+/** Class of the parcels that a section covers but in which it has no feature. */
 export const NONE = '';
 
 /** Returns the layers that can be filtered: parcels by area, and sections with a legend. */
@@ -277,8 +277,8 @@ function styleOf() {
   const streetText = { 'text-field': ['get', 'name'], 'text-font': FONT, 'text-size': ['interpolate', ['linear'], ['zoom'], NAMED, 11, 19, 14], 'text-letter-spacing': 0.02 };
   const streetPaint = { 'text-color': colours.street, 'text-halo-color': colours.halo, 'text-halo-width': 1.6 };
   const of = (name) => ({ source: name, 'source-layer': name });
-  // A change of colours that depend on features would load the tiles again. Layers with such colours therefore exist twice, in screen colours and in
-  // print colours.
+  // Changing colours that depend on features would load the tiles again. Layers with such colours therefore exist twice, in screen colours and in print
+  // colours.
   const onScreen = isPaper && isDark ? 0 : fade;
   return {
     version: 8,
@@ -320,8 +320,8 @@ function styleOf() {
         { id: 'parcel-area', type: 'fill', ...of('parcels'), filter: passes(), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
         { id: 'parcel-line', type: 'line', ...of('parcels'), filter: passes(), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
       ]),
-      // At large scales, tiles replace the outlines of comuni, because the outlines are too coarse. A comune without a loaded boundary has no outline
-      // there, only a box.
+      // At large scales, tiles replace the outlines of comuni, because the outlines are too coarse. A comune without a loaded boundary has no outline in the
+      // tiles, only a box.
       { id: 'comune-line', type: 'line', source: 'comuni', paint: border, ...(borders === undefined ? {} : { filter: ['any', ['<', ['zoom'], BORDERS], ['get', 'isBox']] }) },
       ...(borders === undefined ? [] : [{ id: 'comune-border', type: 'line', source: 'comuni-tiles', 'source-layer': borders.name, minzoom: BORDERS, paint: border }]),
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },
@@ -445,8 +445,8 @@ export function fade() {
 }
 
 /**
- * Switches the map to light colours for printing. The function must be synchronous, because the browser prints without waiting. @param {boolean}
- * isPrinted
+ * Switches the map to light colours for printing. The function must be synchronous, because the browser prints without waiting.
+ * @param {boolean} isPrinted
  */
 export function drawForPaper(isPrinted) {
   const { map, isDark } = state.view;
@@ -458,7 +458,7 @@ export function drawForPaper(isPrinted) {
   }
   map.redraw();
   if (!isPrinted) return;
-  // Browsers print the last displayed frame of a WebGL canvas. Browsers print the current content of a 2D canvas, so the map is copied to a 2D canvas.
+  // Browsers print a WebGL canvas as last displayed, but a 2D canvas with its current content. The map is therefore copied to a 2D canvas.
   const { width, height } = map.getCanvas();
   const paper = Object.assign(document.createElement('canvas'), { className: 'maplibregl-canvas paper', width, height });
   paper.getContext('2d')?.drawImage(map.getCanvas(), 0, 0);
@@ -483,8 +483,9 @@ export function boxInView() {
 export const goTo = ({ zoom, lat, lng }) => state.view.map?.jumpTo({ center: [lng, lat], zoom });
 
 /**
- * @param {[number, number, number, number]} box west, south, east, north @param {{ left: number, below: number }} covered pixels covered by panels @param
- *   {number} maxZoom
+ * @param {[number, number, number, number]} box west, south, east, north
+ * @param {{ left: number, below: number }} covered pixels covered by panels
+ * @param {number} maxZoom
  */
 export function fit(box, { left, below }, maxZoom = 19) {
   const { map } = state.view;
@@ -496,8 +497,9 @@ export function fit(box, { left, below }, maxZoom = 19) {
 }
 
 /**
- * Moves the map by the smallest distance that shows a box, without zooming in. @param {[number, number, number, number]} box @param {{ left: number, below:
- * number }} covered
+ * Moves the map by the smallest distance that shows a box, without zooming in.
+ * @param {[number, number, number, number]} box
+ * @param {{ left: number, below: number }} covered
  */
 export function reveal(box, covered) {
   const { map } = state.view;

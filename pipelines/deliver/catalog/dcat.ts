@@ -1,5 +1,6 @@
 /**
- * Describes exports and the API in DCAT-AP_IT. Datasets that contain high-value data of Regulation (EU) 2023/138 also have the properties of DCAT-AP HVD.
+ * Describes exports and the API in DCAT-AP_IT. Datasets that contain high-value data as defined in Regulation (EU) 2023/138 also have the properties of DCAT-AP
+ * HVD.
  */
 import { newestOf, type ExportedFile, type Item } from './exports.ts';
 import type { Resource, Value } from './rdf.ts';
@@ -25,13 +26,13 @@ export interface CatalogFacts {
   readonly publisher: Publisher;
   readonly exports: readonly ExportedFile[];
   readonly highValue: readonly HighValueSource[];
-  /** Day on which the catalogue is written, which dates a catalogue without exports. */
+  /** Day on which the catalogue is written; the date of a catalogue without exports. */
   readonly today: string;
 }
 
 /** Public body that the catalogue names as its publisher. */
 export interface Publisher {
-  /** Code of a public body in IPA, or another identifier. */
+  /** Code of a public body in IPA, or a different identifier. */
   readonly id: string;
   readonly name: string;
 }
@@ -194,7 +195,7 @@ function apiResources({ publisher, exports, today }: CatalogFacts, api: string, 
   };
   const licence: Resource = {
     iri: at('parcels-licence'), types: ['dct:LicenseDocument', 'dcatapit:LicenseDocument'],
-    properties: { 'foaf:name': [en('Each answer lists the licences of its data')], 'dct:type': [to('http://purl.org/adms/licencetype/UnknownIPR')] },
+    properties: { 'foaf:name': [en('Each response lists the licences of its data')], 'dct:type': [to('http://purl.org/adms/licencetype/UnknownIPR')] },
   };
   const service: Resource = {
     iri: at('api'), types: ['dcat:DataService'],

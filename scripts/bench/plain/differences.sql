@@ -1,11 +1,11 @@
--- purpose: parcels whose sections differ from the plain scripts by more than rounding
+-- purpose: parcels whose sections differ from the results of the plain scripts by more than rounding errors
 -- reads: section.risk, section.subsidence, section.coastal_erosion, section.demographics, section.land_cover, plain.risk, plain.subsidence, plain.coastal_erosion, plain.demographics, plain.land_cover
 -- writes: plain.difference
 -- grain: one row per section, with the number of parcels and the number of differing parcels
 -- crs: none
 
--- Shares have 6 decimals, motions in mm and distances in m have 2 decimals. The last decimal may differ by one, because sums in another order have other
--- rounding errors.
+-- Shares have 6 decimals. Motions in mm and distances in m have 2 decimals. The last decimal may differ by one, because sums in a different order have
+-- different rounding errors.
 create table plain.difference as
 select
   'risk' as section,

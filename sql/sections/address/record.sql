@@ -145,7 +145,8 @@ begin
     from history.street h
     where h.until_swap = p_swap
   ),
-  -- Each table is a separate part, so streets look up their access points in an index. The access points of a region are only read if a comune was renamed.
+  -- Each table has a separate branch of the union, so that the access points of streets are found with an index. The access points of a region are only read if
+  -- a comune was renamed.
   renamed as materialized (
     select h.address_id
     from history.access_point h

@@ -142,8 +142,8 @@ select distinct on (member_id, position)
 from counted_share
 order by member_id, position, round(shared_m2::numeric, 2) desc, fid;
 
--- Parcels on which buildings overlap. Buildings that only touch do not overlap. This table has statistics. Without statistics, the planner expects one parcel,
--- and reads all shares again for each parcel.
+-- Parcels on which buildings overlap. Buildings that only touch do not overlap. The table is analyzed, because otherwise the planner expects one parcel and
+-- reads all shares again for each parcel.
 create table crowded as
 select distinct a.fid
 from counted_share as a
@@ -175,7 +175,7 @@ with summed as (
     count(place.fid)::int4 as count,
     -- Sums decimal numbers, because their sum does not depend on the order.
     sum(round(share.shared_m2::numeric, 6)) as footprint_m2,
-    -- All buildings of a parcel come from one source, so either all or none has a use.
+    -- All buildings of a parcel come from one source, so either all buildings have a use or none has.
     bool_and(share.residential is not null) as has_uses,
     (count(place.fid) filter (where share.residential))::int4 as residential_count,
     coalesce(sum(round(share.shared_m2::numeric, 6)) filter (where share.residential), 0) as residential_footprint_m2,

@@ -23,7 +23,7 @@ interface Building {
   readonly source?: 'dbsn' | 'dpc' | 'trento';
   readonly counts?: boolean;
   readonly residential?: boolean;
-  /** The same footprint, starting at another corner. */
+  /** The same footprint, starting at a different corner. */
   readonly turned?: boolean;
 }
 

@@ -1,4 +1,4 @@
--- purpose: the editions of the shoreline with the segments of parcels
+-- purpose: the editions of the shoreline that contain the parcels' segments
 -- cites: ispra_shoreline
 -- reads: core.parcel, core.shore_piece, section.coastal_erosion
 -- writes: none

@@ -6,8 +6,9 @@
 -- grain: one row per parcel and segment within 1,000 m, at most the five nearest per parcel
 -- crs: EPSG:4326; distances are geodesic (geography)
 
--- The box is widened by at least 1,000 m, so the index returns every parcel within 1,000 m. In Italy, a degree of latitude has at least 110.9 km. A degree of
--- longitude has 111.3 km times the cosine of the latitude, computed 0.1 degree further north. Segments without information are skipped and get no position.
+-- The box is widened by at least 1,000 m, so the index returns every parcel within 1,000 m. In Italy, a degree of latitude is at least 110.9 km long, and a
+-- degree of longitude is 111.3 km times the cosine of the latitude, computed 0.1 degree further north. Segments without information are skipped and get no
+-- position.
 create view shore_pair as
 select
   parcel.fid,
@@ -19,7 +20,7 @@ select
   file.may_be_cut,
   parcel.geom as parcel_geom,
   piece.geom as piece_geom,
-  -- In a plane where a degree of longitude is as long as a degree of latitude.
+  -- Distance in metres in a plane where a degree of longitude is as long as a degree of latitude.
   111000 * st_distance(st_scale(parcel.geom, shrink.x, 1), st_scale(piece.geom, shrink.x, 1)) as plane_m
 from shore_piece as piece
 join current_member as file using (member_id)
@@ -45,7 +46,7 @@ where ordinal = 5;
 analyze shore_fifth;
 
 -- A geodesic distance takes twenty times longer than a distance in the plane, so segments that cannot be among the five nearest are left out first. In Italy,
--- the two distances differ by less than 1 %, plus 8 m for an edge of 20 km, which is curved in one of them.
+-- the two distances differ by less than 1 %, plus 8 m for an edge of 20 km, because the edge has a different shape in the plane and on the ellipsoid.
 create unlogged table shore_distance as
 select
   pair.fid,

@@ -12,8 +12,8 @@ const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}
 const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build'].map(sql).join('\n');
 
 /**
- * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, with the sea to the north. Z009 is inland of Z001. Z101 is next to Z003, in another
- * region. Each comune has a parcel in the middle of its shore. The parcel of Z009 is 800 m from the shore.
+ * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, with the sea to the north. Z009 is inland of Z001. Z101 is next to Z003, in a
+ * different region. Each comune has a parcel in the middle of its shore. The parcel of Z009 is 800 m from the shore.
  */
 const SETUP = `
   create schema cases;
@@ -41,7 +41,7 @@ const SETUP = `
 interface Segment {
   readonly west: number;
   readonly east: number;
-  /** Distance of the segment north of the boundary, in metres. */
+  /** Distance of the segment to the north of the comuni's boundary, in metres. */
   readonly offshore?: number;
   readonly dynamic?: string | null;
   readonly rate?: number | null;
@@ -77,7 +77,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     });
   });
 
-  /** @param path `cases` for the tables of the case, or `published` for the tables of all regions, which the functions of a record read */
+  /** @param path `cases` for the tables of the test case, or `published` for the tables of all regions, which the functions of a record read */
   const inCase = <T>(statements: string, work: (query: <R extends Row>(text: string) => Promise<R[]>) => Promise<T>, path: 'cases' | 'published' = 'cases'): Promise<T> =>
     rolledBack(database, async (session) => {
       await session.script(SETUP, 'setup');
@@ -86,7 +86,7 @@ describeDatabase('the coverage of the shore', (engine) => {
       return path === 'cases' ? await run() : await inAllRegions(session, run);
     });
 
-  /** Covered comuni, and the rates of change at each parcel. */
+  /** Builds the section, and returns the covered comuni and the rates of change at each parcel. */
   const build = (files: readonly File[], statements = ''): Promise<{ mapped: string[]; seen: Record<string, (number | null)[]> }> => inCase(`${statements}\n${written(files)}\n${SHORE}`, async (query) => {
     const comuni = await query<{ belfiore: string; mapped: boolean }>('select belfiore, mapped from coast_coverage order by 1');
     expect(comuni.map(({ belfiore }) => belfiore)).toEqual(files.length === 0 ? [] : ['Z001', 'Z002', 'Z003', 'Z009']);
@@ -100,7 +100,7 @@ describeDatabase('the coverage of the shore', (engine) => {
   });
 
   it('covers only the comuni with segments of a partial file, without neighbouring or inland comuni', async () => {
-    // From the middle of Z001 to 200 m past its border.
+    // The segment extends from the middle of Z001 to 200 m past its border.
     const part: File = { rank: 1, segments: [{ west: 14.025, east: 14.0525 }] };
     for (const statements of ['', 'delete from boundary;']) {
       const { mapped } = await build([part], statements);
@@ -110,7 +110,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect((await build([part])).seen).toEqual({ Z001: [-1], Z002: [], Z003: [], Z009: [-1] });
   });
 
-  it('covers every comune along a kilometre of a long segment', async () => {
+  it('covers every comune along a long segment', async () => {
     expect((await build([{ rank: 1, segments: [{ west: 14.01, east: 14.14 }] }])).mapped).toEqual(['Z001', 'Z002', 'Z003']);
   });
 

@@ -1,4 +1,4 @@
-/** English and Italian texts and layer of the section cultural_heritage on the map. */
+/** Map layer of the section cultural_heritage, and the texts of the section on the map in English and Italian. */
 import { defineMap, PLACED_IN_ITALIAN } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

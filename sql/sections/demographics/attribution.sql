@@ -2,7 +2,7 @@
 -- cites: istat_census
 -- reads: core.census_figures, layer.census_section
 -- writes: none
--- grain: one row per comune of the base files and vintage
+-- grain: one row per vintage and comune of the base files
 -- crs: none
 
 select distinct

@@ -29,5 +29,5 @@ from located
 order by fid;
 
 alter table demographics add primary key (fid);
--- serves: the parcels of a census section, which a refresh builds together
+-- serves: the parcels of a census section, which a refresh builds at the same time
 create index on demographics (section_id);

@@ -1,4 +1,4 @@
-/** Tests with small tables from which year the numbers of a census section come. */
+/** Tests, with small tables, which year the numbers of a census section come from. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -8,7 +8,7 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
-/** Two comuni of three sections each, and one comune of a single section, as in the base file. */
+/** Two comuni with three sections each, and one comune with a single section, as in the base file. */
 const SECTIONS = ['940010000001', '940010000002', '940010000003', '940020000001', '940020000002', '940020000003', '940030000001'] as const;
 
 interface Figures {

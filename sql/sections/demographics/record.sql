@@ -153,4 +153,4 @@ begin
     and f.section_id = d.section_id;
 end
 $$;
-comment on function api.columns_demographics(int4[], anyelement) is 'Section demographics as columns, for the parcels in a census section. Values are for the complete census section. Column linked: as result linked of api.section_demographics';
+comment on function api.columns_demographics(int4[], anyelement) is 'Section demographics as columns, for the parcels in a census section. Values are for the complete census section. Column linked: the same as result linked of api.section_demographics';

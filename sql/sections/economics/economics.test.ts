@@ -29,7 +29,7 @@ describeWorkspace('the section economics', {
   await workspace.publish('postal_code', 'section.postal_code');
   await workspace.publish('economics', 'section.economics');
 }, (built) => {
-  /** The expected incomes and prices come from two sources. The affordability index is computed from both by the rule of the contract. */
+  /** The expected incomes and prices come from two sources. The affordability index is computed from both, according to the rule in the contract. */
   const incomes = mef.truth!(region);
   const prices = omi.truth!(region);
   const codes = postal.truth!(region);

@@ -1,4 +1,4 @@
-/** Tests from which year a parcel's incomes come, with small tables, and with random tables and a model in TypeScript. */
+/** Tests which year a parcel's incomes come from, with small tables, and with random tables and a model in TypeScript. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
@@ -128,7 +128,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         incomes.set(`${income.year} ${income.belfiore} ${income.cap}`, income);
       }
       const parcels = ['Z001', 'Z002', 'Z003', 'Z009'].flatMap((belfiore) => [null, '86001', '86002', '86003'].map((cap) => ({ belfiore, cap })));
-      // Returns the incomes of each parcel by the rule of the contract.
+      // Returns the incomes of each parcel according to the rule in the contract.
       const expected = parcels.map(({ belfiore, cap }) => {
         const mine = [...incomes.values()].filter((income) => income.belfiore === belfiore);
         const newest = (rows: readonly Income[]): number => Math.max(...rows.map(({ year }) => year));

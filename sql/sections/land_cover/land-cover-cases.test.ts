@@ -1,4 +1,4 @@
-/** Tests the limits of the rules of the section land_cover, with rectangles and with random maps. */
+/** Tests edge cases of the section land_cover, with rectangles and with random maps. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';

@@ -33,7 +33,7 @@ begin
   where c.fid = p_fid;
 end
 $$;
-comment on function api.section_land_cover(int4, anyelement) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and the share of that class. Null if the map has no class at the parcel';
+comment on function api.section_land_cover(int4, anyelement) is 'Section land_cover as JSON: the CORINE class with the largest area in the parcel, and the share of that class. Null if the map has no class at the parcel';
 
 create or replace function api.coverage_land_cover(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$

@@ -1,4 +1,4 @@
-/** Tests the limits of the rules of the section land_use, with rectangular parcels, polygons and boundaries. */
+/** Tests edge cases of the section land_use, with rectangular parcels, polygons and boundaries. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';

@@ -1,4 +1,4 @@
-/** English and Italian texts and layer of the section land_use on the map. */
+/** Map layer of the section land_use, and the texts of the section on the map in English and Italian. */
 import { defineMap, FIRST_LEVEL_OF_LAND, LARGEST_IN_ITALIAN } from '../../../pipelines/contract/section-map.ts';
 import { ITALIAN_CLASSES } from './class-names.ts';
 

@@ -33,7 +33,7 @@ begin
   where u.fid = p_fid;
 end
 $$;
-comment on function api.section_land_use(int4, anyelement) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and the share of that class. Null if the map has no class at the parcel. Result linked: true if the map has a class, else null';
+comment on function api.section_land_use(int4, anyelement) is 'Section land_use as JSON: the Urban Atlas class with the largest area in the parcel, and the share of that class. Null if the map has no class at the parcel. Result linked: true if the map has a class, else null';
 
 create or replace function api.coverage_land_use(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$

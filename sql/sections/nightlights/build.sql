@@ -151,5 +151,5 @@ order by fid;
 
 alter table nightlights add primary key (fid);
 alter table nightlights alter column unread set not null;
--- serves: count of parcels without a value because the raster was missing
+-- serves: the count of parcels that have no value because a raster was missing
 create index on nightlights (fid) where unread;

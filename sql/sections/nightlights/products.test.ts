@@ -1,4 +1,4 @@
-/** Tests the product of a region's night lights with an independent implementation of the rule. */
+/** Tests which product a region's night lights come from, with an independent implementation of the rule. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
@@ -16,8 +16,8 @@ const REGION = 14;
 const PRODUCTS = ['VNP46A4', 'VJ146A4', 'VNL'];
 
 /**
- * Returns the product of the tile with the highest priority. Priority has a tile that intersects the region, then the newest year, then the later collection,
- * then the earlier product.
+ * Returns the product of the tile with the highest priority. A tile that intersects the region has priority, then the newest year, then the later collection.
+ * For equal collections, VNP46A4 has priority over VNL, and VNL over VJ146A4.
  */
 function productOf(tiles: readonly Tile[]): string {
   const key = ({ product, collection, year, regions }: Tile): number => {

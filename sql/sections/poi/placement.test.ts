@@ -1,4 +1,4 @@
-/** Tests the limits of each rule for locating points, with small lists, comuni, streets and parcels. */
+/** Tests edge cases of each rule for locating points, with small lists, comuni, streets and parcels. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database, Session } from '../../../pipelines/db/index.ts';
 import { addressValues } from '../../../pipelines/address/point-address.ts';
@@ -92,7 +92,7 @@ async function publish(session: Session, code: string, { category = 'fuel', name
   );
 }
 
-/** Inside Campo Finto, inside Borgo Finto, 190 m and 210 m south of Campo Finto. */
+/** Points inside Campo Finto, inside Borgo Finto, and 190 m and 210 m south of Campo Finto. */
 const [CAMPO, BORGO, NEAR, FAR] = [[14.005, 42.005], [14.03, 42.005], [14.005, 41.99829], [14.005, 41.99811]] as const;
 
 describeDatabase('the place of a point', (engine) => {
@@ -102,7 +102,7 @@ describeDatabase('the place of a point', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** Placement of each point, `coordinates Z001` or `address 7`, or the reason why the point is unplaced. */
+  /** Returns the placement of each point, such as `coordinates Z001` or `address 7`, or the reason why the point is unplaced. */
   const placed = (given: Readonly<Record<string, Given>>, statements = ''): Promise<Record<string, string>> => rolledBack(database, async (session) => {
     await session.script(`${SETUP} ${statements}`, 'test');
     for (const [code, point] of Object.entries(given)) await publish(session, code, point);
@@ -227,7 +227,7 @@ describeDatabase('the points of a parcel', (engine) => {
 
   /**
    * Returns the points of each parcel in the order of the section. Parcels 1 and 2 share a border at 14.001°. Parcel 3 is a road south of parcels 1 and 2.
-   * Parcel 4 is in another comune.
+   * Parcel 4 is in a different comune.
    */
   const of = (points: string, section: 'poi' | 'cultural_heritage' = 'poi'): Promise<Record<number, string[]>> => rolledBack(database, async (session) => {
     await session.script(`

@@ -1,4 +1,4 @@
--- purpose: the census editions of the residents, and the buildings used for the distribution
+-- purpose: the census editions that contain the residents, and the buildings used to distribute them
 -- cites: istat_census, igm_dbsn, dpc_buildings, trento_cadastre
 -- reads: core.building_coverage, core.census_figures, core.comune_register, core.parcel, section.population, layer.census_section
 -- writes: none
@@ -6,7 +6,7 @@
 -- grain: one row per key, source and vintage
 -- crs: none
 
--- The sources of buildings follow from the comune of the parcel.
+-- The comune of a parcel determines the sources of buildings.
 create table fact as
 select distinct
   p.section_id,

@@ -6,8 +6,8 @@
 -- grain: one row per land parcel in a census section with published numbers
 -- crs: none; areas are from core.parcel and section.buildings, EPSG:3035
 
--- The number of a census section begins with the comune of the base file, which may have merged since. The total of a comune is the sum over all former comuni
--- that were merged into the comune.
+-- The number of a census section begins with the code of its comune in the base file. The comune may have merged since. The total of a comune is the sum over
+-- all former comuni that were merged into the comune.
 create table census_comune as
 select
   bases.number,
@@ -30,7 +30,7 @@ with newest as (
   from census_indicator
   group by left(section_id, -7)
 ),
--- Also reads the fictitious census section of homeless people, which has no location. If two files have a census section, the newer file is used.
+-- Also reads the fictitious census section of homeless people, which has no location. If two files contain a census section, the newer file is used.
 published as (
   select distinct on (indicator.section_id)
     newest.number,
@@ -150,5 +150,5 @@ join confidence using (section_id)
 order by estimate.fid;
 
 alter table population add primary key (fid);
--- serves: the parcels of a census section, which a refresh builds together
+-- serves: the parcels of a census section, which a refresh builds at the same time
 create index on population (section_id);

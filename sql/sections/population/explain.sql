@@ -105,7 +105,7 @@ from parcel_weight as weight
 join tract using (section_id)
 join census_comune as mine on mine.number = left(weight.section_id, -7)
 join (
-  -- Takes one row of each file.
+  -- Takes one row per comune and file.
   select distinct on (place.comune, indicator.member_id)
     place.comune,
     indicator.release_id,

@@ -73,7 +73,7 @@ describeWorkspace('the section population', { region, sources: SOURCES, sql: [] 
       const hundredths = (values: readonly (number | null)[]): number => values.reduce<number>((sum, value) => sum + Math.round(value! * 100), 0);
       expect(hundredths(rows.map(({ areal }) => areal))).toBe(residents * 100);
       if (rows[0]!.dasymetric !== null) expect(hundredths(rows.map(({ dasymetric }) => dasymetric))).toBe(residents * 100);
-      // With equal weights, the compared parcel is at most the second.
+      // With equal weights, no parcel has more residents than the parcel with the next smaller fid.
       if (equal) for (const [index, { areal }] of rows.slice(1).entries()) expect(areal).toBeLessThanOrEqual(rows[index]!.areal);
     }
   });

@@ -112,7 +112,7 @@ from overlay
 where map = 'flood'
 order by fid, array_position(array['P3', 'P2', 'P1', 'HPH'], class);
 
--- An area of undetermined class shows that a hazard is mapped. Without another area, the parcel has a row without a level.
+-- An area of undetermined class has no level. If a parcel overlaps only such areas, its row has no level, and the parcel does not count as mapped.
 create unlogged table landslide as
 select distinct on (fid)
   fid,
@@ -205,8 +205,8 @@ create index on cell_node (ix, iy);
 analyze cell_node;
 analyze cell;
 
--- Computes distances in metres in the local plane at the mean latitude, on the International 1924 ellipsoid. Over the few kilometres of a cell, they differ
--- from geodesic distances by less than a millimetre.
+-- Computes distances in metres in the local plane at the mean latitude, on the International 1924 ellipsoid. Within the few kilometres of a cell, these
+-- distances differ from geodesic distances by less than a millimetre.
 create view near_node as
 select
   near.*
@@ -233,7 +233,7 @@ from (
 ) as near
 where distance_m <= 5000;
 
--- If files of a fine and of a coarse grid are current, the finest grid with a node of the cell is used.
+-- If files with a fine and a coarse grid are current, the finest grid that has a node of the cell is used.
 create unlogged table pga as
 select distinct on (fid)
   fid,
@@ -380,7 +380,7 @@ select
   end as landslide_attention,
   coalesce(pga.pga_g, pga_edge.pga_g) is not null as pga_mapped,
   coalesce(cover.p1 and cover.p2 and cover.p3, false) as flood_mapped,
-  -- Partial also if an area is on the parcel although the comune is not covered.
+  -- The coverage is also partial if an area is on the parcel although the comune is not covered.
   not coalesce(cover.p1 and cover.p2 and cover.p3, false) and (flood.level is not null or coalesce(cover.p1 or cover.p2, false)) as flood_partial,
   -- If the comune is not covered, a level comes from an export that may be incomplete.
   coalesce(cover.landslide, false) and (landslide.level is not null or landslide.fid is null) as landslide_mapped

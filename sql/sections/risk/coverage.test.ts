@@ -80,7 +80,7 @@ interface File {
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 const WHOLE = [0, 0, 1000, 1000] as const;
 
-/** Gives older files the higher member numbers, because results must not depend on these numbers. */
+/** Gives the files decreasing member numbers, because results must not depend on these numbers. */
 function written(files: readonly File[]): string {
   return files.map(({ rank, areas, regions = [12, 13, 14, 15], missing = [] }, index) => {
     const member = 50 - 3 * index;
@@ -102,7 +102,7 @@ function written(files: readonly File[]): string {
   }).join('\n');
 }
 
-/** Maps `theme comune` to the position of the used file in the list. */
+/** Maps `theme comune` to the position in the list of the file that is used. */
 type Verdict = Record<string, number>;
 
 describeDatabase('the coverage of hazard maps', (engine) => {
@@ -151,7 +151,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
       // Z006 is not in the list of comuni, so it may be in a missing province.
       ...everywhere(['flood_P3'], ['Z004', 'Z005']),
     });
-    // Provinces of other regions.
+    // The missing provinces are in other regions.
     expect(await build([{ ...italy, missing: ['021', '041'] }], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
     // If the list of comuni is not loaded, the comuni of the missing provinces are unknown.
     expect(await build([{ ...italy, missing: ['021'] }], 'delete from comune_code; delete from comune_register;')).toEqual(everywhere(['flood_P1']));
@@ -168,8 +168,8 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(new Set(Object.values(await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }], boundaries(COMUNI))))).toEqual(new Set([0]));
   });
 
-  it('counts an area whose pieces together share at least 1 m² with the comune, and ignores a common border', async () => {
-    // A box with sides of a thousandth of the comune's side is 8 m by 11 m.
+  it('counts an area whose pieces share at least 1 m² with the comune in total, and ignores a common border', async () => {
+    // A box whose sides are a thousandth of the comune's sides is 8 m by 11 m.
     const sliver = (width: number): Area['box'] => [1000 - 1, 0, 1000 + width, 1];
     const reached = async (...boxes: Area['box'][]): Promise<string[]> => Object.keys(await build([{ rank: 1, areas: boxes.map((box) => ({ theme: 'landslide', comune: 'Z001', ...(box === undefined ? {} : { box }) })) }], boundaries(COMUNI)));
     expect(await reached(sliver(0))).toEqual(['landslide Z001']);

@@ -1,4 +1,4 @@
-/** English and Italian texts and layers of the section risk on the map. */
+/** Map layers of the section risk, and the texts of the section on the map in English and Italian. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

@@ -1,4 +1,4 @@
-/** Tests the limits of the rules of the section risk, with small tables of parcels and layers. */
+/** Tests edge cases of the section risk, with small tables of parcels and layers. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
@@ -48,21 +48,24 @@ const SETUP = `
   from (values (701, 2101, 0.1), (702, 2101, 0.2), (701, 2102, 0.3), (702, 2102, 0.4), (703, 2102, 0.25)) as v (ix, iy, ag);
 `;
 
-/** Themes that cover the comune. All areas come from the file of this member. */
+/** Returns statements that mark the comune as covered by a member's file, for the given themes. */
 function covers(belfiore: string, themes: readonly string[], memberId = 1): string {
   return themes.map((theme) => `insert into coverage (theme, belfiore, mapped, release_id, member_id, position) values ('${theme}', '${belfiore}', true, 1, ${memberId}, 1);`).join('\n');
 }
 
 const FLOODS = ['flood_P1', 'flood_P2', 'flood_P3'];
 
-/** A piece of an area in squares of `square`. Width and height are in hundredths of the square's side. */
+/**
+ * Returns a statement that inserts a piece of an area. West, south, east and north are in hundredths of the side of the parcel that `square` inserts in the
+ * column.
+ */
 function piece(table: 'flood' | 'landslide', [member, position, level]: readonly [number, number, string | null], column: number, [west, south, east, north]: readonly [number, number, number, number]): string {
   const [x, y, side] = [14.5 + column, 41, 0.0002];
   return `insert into ${table}_hazard_piece (member_id, position, class, geom) values (${member}, ${position}, ${level === null ? 'null' : `'${level}'`},
     st_makeenvelope(${x + (west / 100) * side}, ${y + (south / 100) * side}, ${x + (east / 100) * side}, ${y + (north / 100) * side}, 4326));`;
 }
 
-/** One parcel for each rule about areas. Each parcel is a square of about 22 × 22 m at (14.5 + column, 41). */
+/** Returns a statement that inserts a parcel at (14.5 + column, 41). By default, the parcel is about 17 m wide and 22 m high. */
 function square(fid: number, belfiore: string, column: number, side = 0.0002): string {
   return `insert into parcel
     select ${fid}, '${belfiore}', st_area(st_transform(geom, 3035)), st_pointonsurface(geom), st_multi(geom)
@@ -264,7 +267,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(18)!.landslide_share).toBeNull();
   });
 
-  it('counts areas that together share 1 m² with the parcel, and ignores a smaller sum', async () => {
+  it('counts areas that share at least 1 m² with the parcel in total, and ignores a smaller sum', async () => {
     // A strip of a hundredth of the parcel's width has 4 m². The areas are 0.6 m² each.
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${covers('Z001', FLOODS)}

@@ -75,5 +75,5 @@ order by fid;
 alter table solar add primary key (fid);
 alter table solar alter column n_buildings set not null;
 alter table solar alter column unread set not null;
--- serves: count of parcels without a value because the raster was missing
+-- serves: the count of parcels that have no value because a raster was missing
 create index on solar (fid) where unread;

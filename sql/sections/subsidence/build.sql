@@ -6,7 +6,7 @@
 -- grain: one row per parcel with at least one measured cell
 -- crs: parcels are transformed to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
 
--- Cells of Italy in the box of the region's parcels. The margin allows for the curvature of the box's edges, which are straight in degrees.
+-- Range of the cells in the box of the region's parcels. The margin allows for the curvature of the box's edges, which are straight in degrees.
 create table bounds as
 select
   floor(st_xmin(b.geom) / 100)::int4 - 10 as ix_first,
@@ -18,8 +18,8 @@ from (
   from parcel
 ) b;
 
--- Finds cells that are in two files, as at the edge of a tile. The series with the better fit is used, whatever its file. Almost all cells are unique, so only
--- a few rows are sorted.
+-- Finds cells that are in several files, as at the edge of a tile, and lists the series that are not used. The series with the best fit is used, whatever its
+-- file. Almost all cells are unique, so only a few rows are sorted.
 create table worse as
 select
   member_id,

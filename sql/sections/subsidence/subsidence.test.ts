@@ -14,8 +14,8 @@ function printed(mean: number): number {
 }
 
 /**
- * Returns risk class, trend and direction for the two rounded means, by the rules of the contract. If the ground is at rest, any acceleration is classified as
- * accelerating.
+ * Returns risk class, trend and direction for the two rounded means, according to the rules in the contract. If the ground is at rest, any acceleration is
+ * classified as accelerating.
  */
 function classesOf(velocity: number, acceleration: number): Record<string, unknown> {
   const limits = [2, 5, 10, 20];

@@ -6,7 +6,7 @@
 -- grain: one row per land parcel that has a cell with an elevation, or whose raster is missing
 -- crs: parcels are transformed to the CRS of the rasters
 
--- The finer model has priority, also because GLO-30 includes trees and roofs.
+-- The finer model has priority, partly because GLO-30 includes trees and roofs.
 create view elevation_tile as
 select
   1 as model,
@@ -54,7 +54,7 @@ where kind = 'land';
 
 -- sweep: sweep.ts
 
--- Lists parcels that lack cells in the first model. All other parcels are not looked up in another model.
+-- Lists the rows of parcels for which no model has all cells.
 create view lacking as
 select *
 from relief r
@@ -127,5 +127,5 @@ order by fid;
 
 alter table terrain add primary key (fid);
 alter table terrain alter column unread set not null;
--- serves: count of parcels without a value because the raster was missing
+-- serves: the count of parcels that have no value because a raster was missing
 create index on terrain (fid) where unread;

@@ -25,7 +25,7 @@ interface Zone {
 interface Quotation extends Zone {
   readonly price: number;
 }
-/** Parcels are in a row, one in each cell. A perimeter that contains some of the parcels. */
+/** A perimeter that contains the parcels in some cells. The cells are in a row, and each cell has one parcel. */
 interface Perimeter {
   readonly half: number;
   readonly belfiore: string;
@@ -42,7 +42,7 @@ interface Files {
   readonly listed: readonly string[];
 }
 
-/** `zone price in semester by semester of the perimeter, previous price`, one per quotation. A parcel has at most one perimeter. */
+/** The valuation is `comune zone price in half-year by half-year of the perimeter, before previous price`. Null: no quotation. */
 interface Answer {
   readonly valuation: string | null;
   /** Zone and price of each half-year in which the parcel has a zone. Null: no history. */
@@ -54,7 +54,7 @@ interface Answer {
 const newest = (halves: readonly number[]): number | null => (halves.length === 0 ? null : Math.max(...halves));
 const inOrder = <T extends { belfiore: string; zona: string }>(a: T, b: T): number => (a.belfiore + a.zona < b.belfiore + b.zona ? -1 : 1);
 
-/** Returns the quotations of each parcel by the rule of the contract. */
+/** Returns the quotations of each parcel according to the rule in the contract. */
 function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): Answer[] {
   const rows = [...zones, ...quotations];
   const rowOf = (half: number, belfiore: string, zona: string): Zone | undefined =>
@@ -214,7 +214,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual([null, 'Z002 B1 2100 in 2025_2 by 2025_2, before 2000']);
   });
 
-  it('finds a price for a perimeter of another half-year only by LinkZona, although the zone has another name there', async () => {
+  it('finds a price for a perimeter of a different half-year only by LinkZona, although the zone has a different name there', async () => {
     expect(await valuations({
       zones: [zone(old, 'Z001', 'B1', 'IS1'), zone(old, 'Z002', 'B1', 'IS2')], perimeters: bothDrawn(old),
       quotations: [quoted(q2, 'Z001', 'B1', 'IS7', 900, 2), quoted(q2, 'Z001', 'C1', 'IS1', 1000, 2), quoted(q2, 'Z002', 'B1', 'IS8', 2000, 2)],

@@ -146,4 +146,4 @@ begin
     and z.half_year = p.half_year;
 end
 $$;
-comment on function api.columns_valuation(int4[], anyelement) is 'Section valuation as columns, for the parcels in a zone: the number of quotations of the zone, and the zone. Column linked: as result linked of api.section_valuation';
+comment on function api.columns_valuation(int4[], anyelement) is 'Section valuation as columns, for the parcels in a zone: the number of quotations of the zone, and the zone. Column linked: the same as result linked of api.section_valuation';

@@ -53,7 +53,8 @@ describeWorkspace('the sections valuation and valuation_history', {
     const histories = expected.flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
     const elements = expected.flatMap(({ truth }) => truth.valuation);
     expect(histories.every(({ semesters }) => semesters.length === 22 && semesters[0]!.semester === '2015_1' && semesters[21]!.semester === '2025_2')).toBe(true);
-    // The region has parcels that were in another zone, in no zone or without a quotation in an earlier half-year. Some parcels have no zone in any half-year.
+    // The region has parcels that were in a different zone, in no zone or without a quotation in an earlier half-year. Some parcels have no zone in any
+    // half-year.
     expect(histories.some(({ zone_current: now, semesters }) => semesters.some(({ zone }) => zone !== null && zone !== now))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone }) => zone === null))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone, gross_yield_pct: yields }) => zone !== null && yields === null))).toBe(true);
@@ -62,7 +63,7 @@ describeWorkspace('the sections valuation and valuation_history', {
     expect(expected.some(({ truth }) => truth.valuation_history !== null && truth.valuation.length === 0)).toBe(true);
     expect(new Set(elements.map(({ condition }) => condition))).toEqual(new Set(['NORMALE', 'OTTIMO', 'SCADENTE', null]));
     expect(elements.some(({ purchase }) => purchase.min_eur_m2 === null)).toBe(true);
-    // Parcels in perimeters of 2018, with the same or another zone name, and in a zone of 2018 that no longer exists.
+    // Parcels in perimeters of 2018, with the same or a different zone name, and in a zone of 2018 that no longer exists.
     const fifth = expected.filter(({ parcel, truth }) => parcel.comune.index === 4 && truth.valuation_history !== null);
     expect(new Set(fifth.flatMap(({ truth }) => truth.valuation.map((element) => `${element.zone} ${element.zone_perimeter_semester}`)))).toEqual(new Set(['B1 2018_2', 'E1 2018_2']));
     expect(new Set(fifth.filter(({ truth }) => truth.valuation.length === 0).map(({ truth }) => truth.valuation_history!.zone_current))).toEqual(new Set(['C1', 'R1']));
@@ -74,7 +75,7 @@ describeWorkspace('the sections valuation and valuation_history', {
     expect(elements.some(({ previous_semester: before }) => before.rental.min_eur_m2 !== null && before.rental.min_eur_m2 < 1)).toBe(true);
   });
 
-  it('use the newer elaboration if two files have a half-year, and ignore the older elaboration', async () => {
+  it('use the newer elaboration if two files have the same half-year, and ignore the older elaboration', async () => {
     const [found] = await built.workspace.session((session) => session.query<{ seen: number; held: number; twice: number }>(
       `select (select count(*) from omi_quotation)::int4 as seen, (select count(*) from layer.omi_quotation)::int4 as held,
          (select count(*) from (select from omi_quotation group by half_year, link_zona, cod_tip, stato having count(*) > 1) t)::int4 as twice`,

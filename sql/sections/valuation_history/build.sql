@@ -87,8 +87,8 @@ join quoted_comune k on k.belfiore = z.belfiore
 order by z.half_year, z.link_zona, k.listed desc, z.belfiore collate "C", z.zona collate "C";
 
 -- Current zone of each group of parcels, with its name in the quoted half-year. Perimeters of that half-year state the name. For other perimeters, the name is
--- found by LinkZona. If perimeters of two comuni contain the parcels, those of the parcels' comune are used, or those of the other comune if they are equally
--- new. The perimeters of a former comune are older than the quotations of its successor.
+-- found by LinkZona. Perimeters of the parcels' comune are preferred. If these perimeters do not contain the parcels, perimeters of a different comune are
+-- used, unless they are older. The perimeters of a former comune are older than the quotations of its successor.
 create table set_place as
 with choice as (
   select distinct on (t.set_id)

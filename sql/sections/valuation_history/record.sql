@@ -22,7 +22,7 @@ language sql immutable parallel safe as $$
     trim_scale(p_rental_min),
     trim_scale(p_rental_max),
     trim_scale(round(m.rental_mid, 2)),
-    -- The gross yield is 12 monthly rents divided by the price, with the middle of both ranges.
+    -- The gross yield is 12 times the middle of the monthly rents, divided by the middle of the prices.
     trim_scale(round(1200 * m.rental_mid / nullif(m.purchase_mid, 0), 2))
   from (
     select
@@ -224,4 +224,4 @@ begin
     and q.half_year = r.half_year;
 end
 $$;
-comment on function api.columns_valuation_history(int4[], anyelement) is 'Section valuation_history as columns, for the parcels in a zone, with the values of the newest half-year. Column linked: as result linked of api.section_valuation_history';
+comment on function api.columns_valuation_history(int4[], anyelement) is 'Section valuation_history as columns, for the parcels in a zone, with the values of the newest half-year. Column linked: the same as result linked of api.section_valuation_history';

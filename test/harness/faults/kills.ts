@@ -16,7 +16,7 @@ import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 const { kills: WANTED, seed } = testEnvironment();
 /** Share of kills on the embedded database, which opens slowly. */
 const EMBEDDED_SHARE = 0.14;
-/** Time limit for a busy machine. */
+/** Time limit in ms, long enough for a busy machine. */
 const PATIENCE = 1_800_000;
 
 /** Compares two databases with the same files. One database is undisturbed, and the runs of the second database are killed. */
@@ -142,7 +142,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     await pair.recover(folder);
   }, PATIENCE);
 
-  // The gate needs a lock of another connection. The embedded database allows only one connection.
+  // The gate needs a lock held by another connection. The embedded database allows only one connection.
   if (engine.name === 'postgres') it('is continued by the next run if the kill is at the beginning or end of any step of a refresh', async () => {
     const folder = await region.version(1);
     const boundaries = await pair.inPeace(folder, 1);

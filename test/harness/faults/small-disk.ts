@@ -26,7 +26,7 @@ export class SmallDisk {
     return new SmallDisk(folder);
   }
 
-  /** Leaves the given number of KiB free, also while a process writes. */
+  /** Leaves the given number of KiB free, even while a process writes. */
   async shrink(spareKib: number): Promise<void> {
     for (;;) {
       const usedKib = await this.#usedKib();
