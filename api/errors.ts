@@ -103,7 +103,7 @@ export const refusal = {
   /**
    * Refuses metrics with 404. The message names the option with which the operator can allow an address.
    */
-  METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'the path does not exist for this client; --metrics-from does not include its address'),
+  METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'the path does not exist for this client, because --metrics-from does not include the address of the client'),
   METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(
     'METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: ${allowed}`, { allowed: [allowed] }, { allow: allowed },
   ),

@@ -239,7 +239,7 @@ export function prefixes(text: string): Split[] {
     .map(({ before, after }) => ({ text: before, key: comuneKey(before.replace(COMUNE_OF, '')), rest: after }));
 }
 
-/** Returns the first words of a text that may be a comune, before a locality: `salerno scalo`. Longest first. */
+/** Returns the splits of a text into a possible comune and a following locality, such as `salerno scalo`. The longest comune comes first. */
 function beginnings(text: string): Split[] {
   return cutsBetween(text).slice(1).map(({ before, after }) => ({ text: before, key: comuneKey(before), rest: after })).reverse();
 }

@@ -88,7 +88,7 @@ function citationsFrom(found: Found, sources: readonly RegisteredSource[], regio
   return withMandatory({ all, cited: [...found].flatMap(([section, keys]) => groupsOf(section, keys)) });
 }
 
-/** Adds the combination of the mandatory sources, which are cited in every API response. */
+/** Adds a citation of the mandatory sources. Every API response cites these sources. */
 function withMandatory({ all, cited }: Citations): Citations {
   const mandatory = all.filter(({ section }) => section === EVERY_ANSWER).map(({ source: { id }, period }) => [id, period] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -131,7 +131,7 @@ async function citeRows(
   }
 }
 
-/** Sections that keep their published citations, and mandatory sources that keep the period cited in every API response. */
+/** Sections whose published citations are kept, and mandatory sources whose published period is kept. */
 interface Kept {
   readonly sections: ReadonlySet<string>;
   readonly mandatory: ReadonlySet<string>;

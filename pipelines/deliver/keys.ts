@@ -44,7 +44,7 @@ function matchKey(header: readonly string[], key: Key): FoundKey | null {
   const names = header.map(normaliseHeader);
   const at: Record<string, number> = {};
   for (const [name, { called, optional }] of Object.entries(COLUMNS[key]) as [string, KeyColumn][]) {
-    // A table may have one column for the code and one for the name. The first accepted name is used.
+    // A table may have one column for the code and one for the name of the comune. If several headers match, the header that comes first in COLUMNS is used.
     at[name] = [name, ...called].map((spelling) => names.indexOf(spelling)).find((index) => index !== -1) ?? -1;
     if (at[name] === -1 && optional !== true) return null;
   }

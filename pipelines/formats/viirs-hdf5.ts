@@ -133,7 +133,7 @@ function factsOf(dataset: Dataset): Facts {
   const { shape, chunks } = dataset.metadata;
   const { dtype } = dataset;
   const stated = dtype === '<H' || dtype === '<h' ? INTEGERS : FLOATS;
-  /** Returns an attribute as a number. The attribute may be a number of any type or text. A 32-bit float gives the shortest decimal: 0.1, not 0.10000000149. */
+  /** Returns an attribute as a number. The attribute is text, or a number of any type. A 32-bit float gives the shortest decimal: 0.1, not 0.10000000149. */
   const number = (name: string): number | null => {
     const value = name in dataset.attrs ? dataset.get_attribute(name, false) : null;
     const found = typeof value === 'object' && value !== null ? (value as ArrayLike<unknown>)[0] : value;

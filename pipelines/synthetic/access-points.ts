@@ -99,7 +99,7 @@ export interface PlacedAccesses {
   readonly accesses: readonly Access[];
   /** Parcel index and distance in metres (0 inside the parcel) of each access, by key of the access. */
   readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
-  /** Accesses of each parcel in the order of the parcel record, by index of the parcel. */
+  /** Accesses of each parcel, keyed by parcel index. The accesses are in the same order as in the record of the parcel. */
   readonly owned: ReadonlyMap<number, readonly Access[]>;
 }
 

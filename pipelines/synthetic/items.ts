@@ -5,7 +5,7 @@ export function itemAt<T>(values: ArrayLike<T>, index: number): T {
   return item;
 }
 
-/** Returns an item of a list, and starts again at the first item after the last. @throws RangeError for an empty list */
+/** Returns the item at an index. An index past the end wraps around to the start of the list. @throws RangeError for an empty list */
 export function cyclicItem<T>(values: ArrayLike<T>, index: number): T {
   return itemAt(values, index % values.length);
 }

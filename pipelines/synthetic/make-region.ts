@@ -3,8 +3,8 @@
  * parcels. Sheets are generated on demand, so ten million parcels need as little memory as ten parcels.
  *
  * Coordinates are computed as integers in units of 1e-8 degree and returned in degrees. So equal corners are equal numbers with at most 8 decimals. Corners
- * inside a sheet are moved at random, and all parcels around a corner have the same corner. Corners on the sheet's border are not moved, so the parcels of a
- * sheet fill the sheet's box exactly. In the form `place`, `TownPlan` bends the lines between cells, and only the comuni are boxes.
+ * inside a sheet are moved at random. All parcels that meet at a corner share the moved corner. Corners on the sheet's border are not moved, so the parcels of
+ * a sheet fill the sheet's box exactly. In the form `place`, `TownPlan` bends the lines between cells, and only the comuni are boxes.
  */
 import type { ParcelKind } from '../contract/section.ts';
 import { MappaleError } from '../errors.ts';
@@ -700,7 +700,7 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, shapes: readonly Sha
 
 /**
  * Returns a label of a land register. Every seventh parcel is a building parcel. Building parcels have a separate numbering, so `12` and `.12` are two parcels.
- * Some labels are divided numbers.
+ * Some labels have a subdivision, such as `12/3`.
  */
 function landRegisterLabel({ index }: SyntheticSheet, i: number): string {
   const building = i % 7 === 3;

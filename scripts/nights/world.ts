@@ -214,7 +214,7 @@ export class World {
     await rm(into);
   }
 
-  /** Serves the list of places of culture page by page, like the ministry. */
+  /** Serves the list of places of culture in pages, like the ministry. The first page has all rows, and every later page has only the header. */
   async #servePlaces(csv: Buffer): Promise<void> {
     const header = csv.subarray(0, csv.indexOf(0x0a) + 1);
     this.publisher.routes.set('/mic_places?*', (request, response) => {

@@ -44,7 +44,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
       progress(bytes);
       if (document.root === null) continue;
       if (member === null) {
-        // The counts in the header do not apply to the envelope of a single record.
+        // Replaces the counts in the header with `unknown`, because the envelope is later used to wrap a single record.
         const before = document.root.text.replace(/\b(numberMatched|numberReturned)=(["'])\d+\2/g, '$1=$2unknown$2');
         member = await openMember(before, `</${document.root.name}>`);
         document.open({ parcels: member.writer('raw_parcel'), sheets: member.writer('raw_sheet'), fileBelfiore: FILE_BELFIORE.exec(input.name)?.[1] ?? null, columns: featureColumns(member, input.at) });

@@ -19,7 +19,7 @@ const SRS = 'urn:ogc:def:crs:EPSG::6706';
 /** Pseudo-comune that the publisher uses for a sliver of land. */
 const PSEUDO = 'A000';
 
-/** Additional content of the files, next to the region's parcels and sheets. Tests compare results with this content. */
+/** Content of the files in addition to the region's parcels and sheets. Tests compare results with this content. */
 export interface Quirks {
   /** Number of members that must be rejected, by reject code. */
   readonly rejects: Readonly<Record<'xml_malformed' | 'geometry_empty' | 'reference_conflict' | 'comune_unknown', number>>;

@@ -18,7 +18,7 @@ export const layers: Layers = {
     class: ['text', 'As in landslide_hazard.'],
   }),
   landslide_coverage: {
-    description: 'Regions that the areas of each member cover. In other regions, the hazard of a place without an area is unknown.',
+    description: 'Regions that the areas of each member cover. In other regions, the hazard outside the mapped areas is unknown.',
     position: 'Number of the first feature of the member.',
     columns: reachedRegions('an area'),
   },

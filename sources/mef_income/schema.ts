@@ -73,8 +73,8 @@ export const EDITIONS = {
 export const OPTIONAL: readonly Field[] = ['cap', 'total_income_n', 'total_income_eur'];
 
 /**
- * A count. A blank becomes null, which is not 0. The value is withheld for statistical secrecy (one to three taxpayers, or a value that would reveal such a
- * number).
+ * A count. A blank becomes null, which is not 0. A blank means that the value is withheld for statistical confidentiality: there are one to three taxpayers, or
+ * the value would reveal such a number.
  */
 const count = z.string().regex(/^\d{0,9}$/, 'expected a whole number or nothing').transform((text) => (text === '' ? null : Number(text)));
 /** Amount in euro. A blank means withheld and becomes null. */

@@ -89,7 +89,10 @@ function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: str
 interface Format {
   readonly year: number;
   readonly byPostalCode: boolean;
-  /** Last cells of the header and of every row. The header and the rows differ in these cells, which change every year. */
+  /**
+   * Text at the end of the header and at the end of every row. As in the published files, the header and the rows can end differently, and the endings differ
+   * between years.
+   */
   readonly headerEnd: string;
   readonly rowEnd: string;
   /** If true, codes lose their leading zeros, as in 2020. */

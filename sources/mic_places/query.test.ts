@@ -40,7 +40,7 @@ function describedTriples(markdown: string): Triple[] {
 }
 
 describe('the query of places of culture', () => {
-  it('requests one page of 2,000 rows with the columns of the reader, without order, functions or groups', () => {
+  it('requests one page of 2,000 rows with the reader\'s columns, without sorting, grouping, filters or aggregates', () => {
     expect(QUERY).toMatchObject({ limit: 2000, offset: 0 });
     expect([...QUERY.variables].sort()).toEqual([...ANSWER.query].sort());
     expect(text('query.sparql').replace(/^#.*$/gm, '')).not.toMatch(/order\s+by|group\s+by|filter|count|distinct/i);

@@ -20,7 +20,7 @@ const OLDER_LIGHT = 7777;
 const OLDER_NONE = 65_535;
 /** Lowest value above 0 of collection 2, nW cm⁻² sr⁻¹. */
 const LEAST = 0.5;
-/** Number of additional cells with light around the region. */
+/** Number of cells by which the written area extends beyond the region on each side. */
 const MARGIN = 5;
 
 /** Returns the column, counted from 180° W, and the row, counted from 90° N. */

@@ -169,7 +169,7 @@ select
 
 -- statement: changed_fid
 -- offset 0 makes PostgreSQL select the rows before it converts them to text. With "not in", PostgreSQL looks up the document of each parcel in a hash table
--- while it reads the parcels. The documents are few.
+-- while it reads the parcels. There are only a few documents, so the hash table is small.
 create unlogged table :"schema".:"fids" as
 select fid
 from (
@@ -228,7 +228,7 @@ join :"was" p on p.geom && st_expand(c.geom, :'east', :'north');
 analyze :"schema".:"found";
 
 -- statement: sharing_fid
--- With the statistics of the values, PostgreSQL looks up the parcels of few values in the index of the column, and reads the whole table for many values.
+-- `analyze` gives PostgreSQL the number of values. PostgreSQL then uses the index of the column for a few values, and a sequential scan for many values.
 create unlogged table :"schema".:"values" as
 select :"column"
 from :"schema".:"table"

@@ -4,8 +4,8 @@
 -- grain: one row per key and vintage
 -- crs: none
 
--- The file that runs this step first creates the table cited_edition (source_id, vintage) with the vintages of the current files. The file also creates the
--- view cited_parcel (fid, vintages), which has no rows if all files have the same vintage.
+-- Before a file runs this step, the file creates the table cited_edition (source_id, vintage) with the vintages of the current files, and the view cited_parcel
+-- (fid, vintages), which has no rows if all files have the same vintage.
 with of_parcel as (
   select
     fid,

@@ -142,11 +142,11 @@ describe('imports', () => {
     expect(violations('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
   });
 
-  it('are in a single file for gdal-async', () => {
+  it('of gdal-async are in a single file', () => {
     expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal-native.ts']);
   });
 
-  it('are in a single folder for pg, its COPY streams and PGlite', () => {
+  it('of pg, pg-copy-streams and PGlite are in a single folder, except in tests of faults', () => {
     const files = ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'].flatMap(importers);
     expect(files.length).toBeGreaterThanOrEqual(3);
     // Tests of faults connect directly to the server that they disturb.

@@ -160,7 +160,7 @@ describe('a workbook', () => {
   const cell = (value: string): string => `<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is>${value}</is></c></row></sheetData></worksheet>`;
 
   it.each<[string, { sheet?: string; texts?: string; book?: string }, RegExp]>([
-    ['endlessly nested elements', { sheet: '<a>'.repeat(200) }, /more than 100 deep/],
+    ['elements nested 200 levels deep', { sheet: '<a>'.repeat(200) }, /more than 100 deep/],
     ['an unterminated text', { sheet: cell(`<t>${'x'.repeat(400_000)}`) }, /more than 262144 characters/],
     ['an unterminated comment', { sheet: `<worksheet><!-- ${'< '.repeat(300_000)}` }, /more than 262144 characters/],
     ['an unterminated tag', { sheet: `<worksheet><row ${'a="1" '.repeat(80_000)}` }, /more than 262144 characters|duplicate attribute/],
@@ -212,7 +212,7 @@ describe('perimeters', () => {
       yield '<kml><Placemark><Polygon><outerBoundaryIs><LinearRing><coordinates>';
       for (let i = 0; i < 40; i += 1) yield '14,41 '.repeat(MIB / 6);
     })(), /more than 33554432 characters/],
-    ['endlessly nested elements', ['<a>'.repeat(200)], /more than 100 deep/],
+    ['elements nested 200 levels deep', ['<a>'.repeat(200)], /more than 100 deep/],
   ])('are rejected as a whole document, and the error states the limit: %s', (_what, pieces, message) => {
     expect(read(pieces).broken[0]).toMatch(message);
   });

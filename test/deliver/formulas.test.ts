@@ -9,11 +9,11 @@ describe('a CSV cell', () => {
     expect(withoutFormula(text)).toBe(`'${text}`);
   });
 
-  it.each(['-1', '+2', '-0.5', '-1,5', '-1e-7', '+.5', 'Via Roma', '12=3', '', ' =1'])('a cell with %j stays unchanged', (text) => {
+  it.each(['-1', '+2', '-0.5', '-1,5', '-1e-7', '+.5', 'Via Roma', '12=3', '', ' =1'])('stays unchanged if the text is %j', (text) => {
     expect(withoutFormula(text)).toBe(text);
   });
 
-  it.each([-1, -0.25, null, true])('a cell with %j, which is not text, stays unchanged', (cell) => {
+  it.each([-1, -0.25, null, true])('stays unchanged if the value is %j, which is not text', (cell) => {
     expect(withoutFormula(cell)).toBe(cell);
   });
 

@@ -88,7 +88,7 @@ function tableOf(path: string, { part, layer, columns, isTyped }: Part): Omit<Ta
   return { path, part: layer === '' ? part : `${part}#${layer}`, format: extname(part).slice(1).toLowerCase(), columns, isTyped };
 }
 
-/** Returns the tables of a file that can be edited. */
+/** Returns the editable tables of a file. */
 export async function tablesOf(path: string): Promise<Table[]> {
   if (/\.(?:zip|kmz)$/i.test(path)) return zipped(path);
   const stem = basename(path).replace(/[^.]+$/, '');

@@ -86,7 +86,7 @@ const ZIP = '/ade_cadastre?MOLISE.zip';
 const zip = (): Buffer => bytesOf('MOLISE.zip');
 const path = (source = 'ade_cadastre', name = 'MOLISE.zip'): string => join(folder, source, name);
 const sidecar = (): Record<string, unknown> => JSON.parse(readFileSync(join(folder, 'ade_cadastre', '.MOLISE.zip.json'), 'utf8')) as Record<string, unknown>;
-/** Returns the names of the files without sidecars. */
+/** Returns the names of the files in a source's download folder, except hidden files such as sidecars. */
 const visible = (source = 'ade_cadastre'): string[] => readdirSync(join(folder, source)).filter((name) => !name.startsWith('.'));
 const partial = (): string[] => readdirSync(join(folder, 'ade_cadastre', '.partial'));
 

@@ -163,7 +163,7 @@ async function withoutIncomes(folder: string, { belfiore }: SyntheticComune): Pr
   }
 }
 
-describeDatabase('a comune that was merged while the cadastre keeps its code', (engine) => {
+describeDatabase('a merged comune whose code the cadastre still uses', (engine) => {
   const { seed } = testEnvironment();
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let service: Service;

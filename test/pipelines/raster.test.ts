@@ -134,7 +134,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected.map((value, index) => (index % WIDTH === 5 || index % WIDTH === 6 ? NaN : value)));
   });
 
-  it('has its no-data value rounded to the type of its cells before the comparison', async () => {
+  it('rounds the no-data value to the type of the cells', async () => {
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4028234663852886e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4028234663852886e38 : value)) });
     expect((await whole(path('low.tif'))).cells).toEqual(expected);
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4e38 : value)) });

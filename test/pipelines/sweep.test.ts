@@ -318,7 +318,7 @@ describe('the samples of a shape', () => {
       expect(noted.seen).toEqual(cells.map(([column, row]) => [-1, 0, 1].flatMap((y) => [-1, 0, 1].map((x) => known(column + x, row + y))).join(' ')));
       const withValue = cells.filter(([column, row]) => !Number.isNaN(known(column, row)));
       expect([sample.cells, sample.missing]).toEqual([withValue.length, cells.length - withValue.length]);
-      // The runs in the explanation must be the same cells, each in its tile.
+      // The runs must list exactly the cells with a value, each in the tile that contains the cell.
       expect(sample.runs.flatMap(([tile, row, first, last]) => Array.from({ length: last - first + 1 }, (_, i) => `${tile} ${first + i} ${row}`)))
         .toEqual(withValue.map(([column, row]) => `${(column > 59 ? 1 : 0) + (row > 49 ? 2 : 0)} ${column} ${row}`));
     }

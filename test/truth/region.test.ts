@@ -179,7 +179,7 @@ function affordability(expected: JsonObject): Json {
   return typeof price === 'number' && typeof income === 'number' && income > 0 ? Math.round((80 * price * 1e4) / income) / 1e4 : null;
 }
 
-/** Computes roofs and yields from the truths of two sources. */
+/** Returns the expected section `solar`, computed from the true roofs and the true yield of two sources. */
 function solar(region: SyntheticRegion, roofs: BuildingTruth, parcel: SyntheticParcel, kwhPerKwp: Json | undefined): Json {
   if (parcel.kind !== 'land' || buildingSource(region, parcel.comune) === null) return null;
   const { roofCount, roofM2 } = roofs.of(parcel) ?? { roofCount: 0, roofM2: 0 };

@@ -70,7 +70,7 @@ export function openSearch(actions) {
     if (first !== undefined) return choose(first);
     if (!signedIn()) return actions.failed(null);
     await suggest(text, true);
-    // For the name of a comune without loaded data, the search reports the comune instead of streets with the same name.
+    // If the text names a comune without loaded data, the search reports the comune and lists the results. Otherwise, the best result is opened.
     const [best] = state.search.found;
     if (best === undefined) return;
     if (state.search.isExplained) show(state.search.found);
