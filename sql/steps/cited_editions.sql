@@ -6,6 +6,7 @@
 
 -- Before a file runs this step, the file creates the table cited_edition (source_id, vintage) with the vintages of the current files, and the view cited_parcel
 -- (fid, vintages), which has no rows if all files have the same vintage.
+-- The view is read twice, so PostgreSQL evaluates of_parcel once and keeps the rows.
 with of_parcel as (
   select
     fid,
