@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import { testEnvironment } from '../../test/harness/environment.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 /** Published columns of 2026 and of the years before 2024. */
@@ -15,8 +15,7 @@ const HEADER_OLD = 'CODICEIDENTIFICATIVOFARMACIA;CODFARMACIAASSEGNATODAASL;INDIR
   + 'SIGLAPROVINCIA;DESCRIZIONEPROVINCIA;CODICEREGIONE;DESCRIZIONEREGIONE;DATAINIZIOVALIDITA;DATAFINEVALIDITA;DESCRIZIONETIPOLOGIA;CODICETIPOLOGIA;LATITUDINE;LONGITUDINE;LOCALIZE';
 
 const random = randomOf('pharmacies', testEnvironment().seed);
-const folder = mkdtempSync(join(tmpdir(), 'mappale-test-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 function written(name: string, content: string): string {
   writeFileSync(join(folder, name), content);

@@ -1,8 +1,7 @@
 /** Tests deliveries with maps of several years, or with changes between years. The maps are layers of one file or files of one zip. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
 import { writeGeoPackage, type WrittenLayer } from '../../pipelines/synthetic/geopackage-writer.ts';
@@ -11,12 +10,12 @@ import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts'
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { realData } from '../harness/real-data.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const sources = await loadSources();
 const seed = testEnvironment().seed;
 const random = randomOf('map years', seed);
-const folder = mkdtempSync(join(tmpdir(), 'mappale-years-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 interface Layer {
   readonly name: string;

@@ -1,8 +1,7 @@
 /** Tests that the dossier of a parcel shows its values with the texts of the sections, in both languages. The dossier is a page without other files. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dossierPage } from '../../api/report/dossier.ts';
 import { html } from '../../api/report/html.ts';
 import { labelOf, LANGUAGES, panelsIn, valueOf } from '../../api/report/record-values.ts';
@@ -14,6 +13,7 @@ import { readDossier, type Dossier } from '../../pipelines/operate/dossier.ts';
 import { CHROMIUM, lookAt } from '../harness/browser.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { loadedRegion, REGIONS } from '../harness/loaded-region.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 /** Matches markup that would make a browser fetch, run or send something. */
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
@@ -31,16 +31,14 @@ function hostile(dossier: Dossier): Dossier {
 describeDatabase('the dossier of a parcel', (engine) => {
   let database: Database;
   let dossier: Dossier;
-  let folder: string;
+  const folder = temporaryFolder();
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'mappale-dossier-'));
     database = await engine.openDatabase(await loadedRegion(engine, ...REGIONS.usual));
     // The parcel has addresses, and most sections have values for it.
     const [parcel] = await database.query<{ fid: number }>("select p.fid from core.parcel p join section.address a using (fid) where p.kind = 'land' order by p.fid limit 1");
     dossier = (await readDossier(database, parcel!.fid))!;
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const pageIn = async (language: (typeof LANGUAGES)[number], shown = dossier): Promise<string> => dossierPage(shown, panelsIn(language), language);
 

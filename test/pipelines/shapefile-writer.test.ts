@@ -1,19 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ESRI_WKT, shapefileEntries, shapefileParts, writeShapefile, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { openVector, type VectorFeature } from '../../pipelines/formats/vector.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-shapefile-'));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = temporaryFolder();
 
 /** Reads a written file with GDAL, which shares no code with the writer. */
 async function readBack(path: string): Promise<{ srid: number; fields: string[]; features: VectorFeature[] }> {
