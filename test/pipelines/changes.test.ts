@@ -149,13 +149,14 @@ describeEngines('changes', (engine) => {
   });
   afterAll(() => region.remove());
 
-  /** Forgets the current file of a source and brings the file back into use. */
+  /** Forgets the current file of a source and brings the file back into use. Does nothing if the current publication has no such file, for example after a rollback. */
   async function forgetAndTakeBack(source: string): Promise<void> {
-    const [{ sha256 }] = await database.query<{ sha256: string }>(
+    const [file] = await database.query<{ sha256: string }>(
       `select f.sha256 from ledger.publication p join ledger.publication_file using (publication_id) join ledger.file f using (file_id) join ledger.release r using (release_id)
        where p.unit_code = $1 and p.state = 'current' and r.source_id = $2 order by f.vintage desc limit 1`, [REGION, source],
-    ) as [{ sha256: string }];
-    for (const undo of [false, true]) expect((await forget(context, sha256, { undo, accept: ACCEPTED })).report.failures).toEqual([]);
+    );
+    if (file === undefined) return;
+    for (const undo of [false, true]) expect((await forget(context, file.sha256, { undo, accept: ACCEPTED })).report.failures).toEqual([]);
   }
 
   /** Returns the publication after which changes are kept. */
