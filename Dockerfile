@@ -1,5 +1,5 @@
 # Builds an image with the npm package of this checkout and Node. The image reads vector files with gdal3.js, because GDAL would add
-# 190 MB. `docker build -t mappale .`, then `docker compose up`.
+# 190 MB. Run `docker build -t mappale .`, then `docker compose up`.
 # Data is in the volume /srv/mappale. The rest of the file system can be read-only: `docker run --read-only --tmpfs /tmp`.
 FROM node:22-bookworm-slim AS build
 WORKDIR /build

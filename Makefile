@@ -60,7 +60,7 @@ test-long: develop ## Run every test on every database, with many more random ca
 bench: develop ## Measure the time of each step on this machine
 	@npm run --silent bench -- $(ARGS)
 
-docs: develop ## Build the site of the documentation in .mappale/site
+docs: develop ## Build the documentation site in .mappale/site
 	@npm run --silent docs
 
 check: develop ## Check types, code style and regular expressions

@@ -42,7 +42,7 @@ export default defineConfig(
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   {
-    // If a value is missing or has a different type, the test or benchmark fails. Vitest's matchers have the type any.
+    // These rules are off, because a missing value or a different type makes the test or script fail, and Vitest's matchers have the type any.
     files: ['test/**/*.ts', '**/*.test.ts', 'scripts/**/*.ts'],
     rules: {
       '@typescript-eslint/no-base-to-string': 'off',

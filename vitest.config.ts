@@ -13,7 +13,7 @@ const files = lanes(import.meta.dirname);
  */
 const ORDER: readonly Lane[] = ['random', 'random-faults', 'faults', 'real', 'alone', 'database', 'unit'];
 
-/** Number of workers: one more than cores, because workers also wait for the database server and for child processes. */
+/** Number of workers: one more than cores, at most 8. Workers also wait for the database server and for child processes. */
 const workers = Math.min(8, availableParallelism() + 1);
 
 /** Options of `expect.poll`. The timeout is long because the machine may be busy. The interval is not shorter because some polls count the pixels of a map. */

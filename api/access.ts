@@ -1,4 +1,4 @@
-/** Admits requests. Keys are looked up and counted in the database, which all servers share. */
+/** Admits requests. The database, which all servers share, looks up the keys and counts the requests. */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Count } from './counts.ts';
@@ -11,7 +11,7 @@ export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as c
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Form of a key: `mpl_` and 32 random bytes in base64url. */
+/** Format of a key: `mpl_` and 32 random bytes in base64url. */
 const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;
 
 /** Result of `api.admit`, the database function that looks up a key. */
@@ -24,7 +24,7 @@ type Admission = {
 } & Readonly<Record<'token_id' | 'quota' | 'remaining' | 'resets_at' | 'retry_after_seconds', number | null>>;
 
 export interface Caller {
-  /** Null: the request was not admitted. */
+  /** Null: the request was not admitted, or its path needs no key. */
   readonly tokenId: number | null;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -44,7 +44,7 @@ const PATIENCE_MS = 2_000;
 export const TILES_PER_TOKEN = { working: 8, waiting: 64 } as const;
 
 /**
- * Maximum waiting time of tile requests in milliseconds. With 64 waiting and 8 active requests, the last one waits until eight earlier requests of its
+ * Maximum waiting time of tile requests in milliseconds. With 64 waiting and 8 active requests, the last request waits until eight earlier requests in the same
  * slot are answered.
  */
 const TILES_PATIENCE_MS = 10_000;
@@ -130,7 +130,6 @@ export function explanationQueue(): FairQueue {
  */
 export async function admitRows({ reader, count }: Counter, tokenId: number, scope: Scope, rows: number, identified: (caller: Caller) => void): Promise<void> {
   const found = await ask(reader, 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only from api.admit_rows($1, $2, $3)', [tokenId, scope, rows]);
-  // The request itself was already counted as the first row.
   const admission = await countedHere(count, found, Math.max(rows, 1) - 1);
   identified({ tokenId, headers: rateHeaders(admission) });
   requireAdmitted(admission, scope);
@@ -190,7 +189,7 @@ const HOUR_MS = 3_600_000;
 /** Maximum number of bad keys per network and period. The database function `api.blocked_until` has the same limit. */
 const BAD_KEYS = { limit: 20, periodMs: 900_000 } as const;
 
-/** Counts in memory while the database cannot count. */
+/** Counts requests and bad keys in memory if the database is read-only. Otherwise, returns the result of the database unchanged. */
 async function countedHere(count: Count, admission: Admission, add: number): Promise<Admission> {
   const { outcome, read_only: readOnly, token_id: tokenId, quota, remaining, resets_at: resetsAt, network } = admission;
   if (readOnly !== true) return admission;
@@ -220,7 +219,7 @@ export function identifier(counter: Counter, signIn: SignIn | null): Identify {
   };
 }
 
-/** @param signIn sign-in of browsers on this machine; null: browsers cannot sign in */
+/** Returns a function that admits requests with a key or a session. @param signIn sign-in of browsers on this machine; null: browsers cannot sign in */
 export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
   return async ({ credential, scope, address, gone }, identified, work) => {
     const claim = claimOf(credential, address, signIn);
@@ -240,7 +239,7 @@ export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | 
   };
 }
 
-/** @param client word that the message uses for the client @throws ApiError 429, 503 */
+/** @param client word that the message uses for the client @throws ApiError 429, 503 if the request got no slot */
 function requireSlot(slot: Slot, client: 'token' | 'caller', { perToken, patienceMs }: Pick<Queue, 'perToken' | 'patienceMs'>): void {
   if (slot === 'own') {
     const problem = `${perToken} requests of this ${client} are in progress, and no slot became free within ${patienceMs / 1000} seconds; send the request again in 1 second`;

@@ -12,7 +12,7 @@ import { STATUS, type ErrorCode } from './errors.ts';
 const matched = {
   match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street'])
     .describe('number: the exact house number; number_without_exponent: the same number with a different exponent or colour; nearest_number: the nearest number; street: only the street'),
-  score: z.number().min(0).max(1).describe('Similarity of the address to the query. The score decreases with match_type'),
+  score: z.number().min(0).max(1).describe('Similarity of the address to the query. The score decreases in the order of the values of match_type'),
 };
 
 /** Members of a problem object (RFC 9457). */
@@ -31,7 +31,7 @@ export const error = z.strictObject({
   error: z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]).describe('Error code for programs'),
   message: z.string().describe('Description of the error and of accepted values, for people'),
   details: z.record(z.string(), z.unknown()).optional().describe('Details for programs, such as parameter, allowed and retry_after_seconds'),
-}).meta({ id: 'Error', description: 'Error answer' });
+}).meta({ id: 'Error', description: 'Error response' });
 
 export const health = z.strictObject({
   status: z.enum(['ok', 'unavailable']).describe('State of the service'),
@@ -50,12 +50,12 @@ export const health = z.strictObject({
   }), 'Published data; null: the database is not available'),
 }).meta({ id: 'Health', description: 'State of the service, its database and the published data' });
 
-/** Returns the sections whose coverage is in `meta.coverage`, or in their block. */
+/** Returns the names of the sections that state their coverage in the given place: in `meta.coverage`, or in the block of the section. */
 function coveredIn(place: 'meta' | 'block'): string[] {
   return SECTIONS.filter(({ coverage }) => coverage === place).map(({ name }) => name);
 }
 
-const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, coverageWord.optional().describe(`Of ${name}`)]));
+const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, coverageWord.optional().describe(`Coverage of the section ${name}`)]));
 
 /** @param meaning description, including the meaning of null */
 const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
@@ -209,14 +209,14 @@ export const regions = list('Regions', z.strictObject({
   code: whole.describe('ISTAT code, 1–20'),
   name: nullable(z.string(), 'Name as published by Istat; null: no list of comuni is loaded, and no file has a name'),
   area_km2: nullable(z.number(), 'Area in square kilometres; null: no boundaries are loaded'),
-}).meta({ id: 'Region' }), 'By code', {});
+}).meta({ id: 'Region' }), 'Sorted by code', {});
 
 export const provinces = list('Provinces', z.strictObject({
   code: z.string().describe('ISTAT code, 3 digits'),
   name: z.string().describe('Name as published by Istat'),
   abbreviation: nullable(z.string(), 'Car plate code; null: Istat publishes no code'),
   region_code: whole.describe('ISTAT code of the region'),
-}).meta({ id: 'Province' }), 'By code', {});
+}).meta({ id: 'Province' }), 'Sorted by code', {});
 
 const coverageState = z.enum(['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable']).describe(
   'mapped: the loaded files cover the comune; none: the files cover the comune and have no feature there; partial: the files cover only parts of the comune, or some maps are missing; not_mapped: the loaded files do not cover the comune; not_loaded: no file is loaded; '
@@ -265,8 +265,8 @@ export const municipalityQuality = z.strictObject({
   })).describe('Statistics measured by the quality gate'),
   rejects: z.array(z.strictObject({
     source: z.string().describe('Source'),
-    code: z.string().describe('Stable reason'),
-    records: whole.min(1).describe('How many'),
+    code: z.string().describe('Stable code of the reason'),
+    records: whole.min(1).describe('Number of rejected records'),
     examples: z.array(z.strictObject({
       file: z.string().describe('Name of the file'),
       member: text('Path inside the file; null: the file itself'),

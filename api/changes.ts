@@ -11,7 +11,7 @@ import { endpoint, type Answer, type Described, type Endpoint } from './endpoint
 import { invalidParameter, refusal, type ApiError } from './errors.ts';
 import { changesParameters, feedParameters, noParameters, publicationPath, REGION_FORMS } from './parameters.ts';
 
-/** Maximum number of batches of parcels that the server compares for a page. If most parcels are unchanged, a page has fewer parcels than `limit`. */
+/** Maximum number of batches of parcels that the server compares for a page. If most parcels are unchanged, a page may have fewer changes than `limit`. */
 const BATCHES = 5;
 
 const operation = z.enum(['add', 'remove', 'change']);

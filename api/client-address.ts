@@ -9,6 +9,7 @@ export const LOOPBACK = ['127.0.0.0/8', '::1'] as const;
 export type Trust = (address: string) => boolean;
 
 /**
+ * Returns a function that tests whether an address is in one of the networks.
  * @param networks IPv4 or IPv6 addresses or networks such as `10.0.0.0/8`
  * @throws MappaleError `PROXY_INVALID` (exit 2)
  */
@@ -27,7 +28,7 @@ export function trusting(networks: readonly string[]): Trust {
     if (bits === undefined) list.addAddress(address, family(version));
     else list.addSubnet(address, Number(bits), family(version));
   }
-  // By default no network is trusted, and addresses need not be parsed for each request.
+  // By default no network is trusted. Addresses then need not be parsed for each request.
   if (networks.length === 0) return () => false;
   return (given) => {
     const address = plainAddress(given);

@@ -1,4 +1,7 @@
-/** Counts requests and bad keys in memory if the database is read-only, for example a standby server. All workers of a server share the counts. */
+/**
+ * Counts in memory: requests without a key, and all requests and bad keys while the database is read-only, such as a standby server. All workers of a server
+ * share the counts.
+ */
 
 /** Number of requests or bad keys of a token or network in a fixed period. */
 interface Period {
@@ -8,7 +11,7 @@ interface Period {
 }
 
 export interface Counted extends Period {
-  /** True if the limit would be exceeded, so that nothing was added. */
+  /** True if the requests would exceed the limit. Then `used` becomes the limit plus 1 for a single request, and does not change for several requests. */
   readonly over: boolean;
 }
 
@@ -16,7 +19,7 @@ export interface Counted extends Period {
 export interface Counting {
   /** Token or network. */
   readonly key: string;
-  /** Number of requests to add. With 0, the count is only read. */
+  /** Number of requests or bad keys to add. With 0, the count is only read. */
   readonly add: number;
   readonly limit: number;
   readonly periodMs: number;
@@ -26,7 +29,7 @@ export interface Counting {
 
 export type Count = (counting: Counting) => Promise<Counted>;
 
-/** Maximum number of counted tokens and networks. Above this number, the oldest counts are deleted. */
+/** Maximum number of counted tokens and networks. Above this number, the least recently used counts are deleted. */
 const MOST = 10_000;
 
 /**

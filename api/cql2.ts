@@ -1,5 +1,5 @@
 /**
- * Parses filters in CQL2, as text or JSON, into one tree of conditions. The tree has only names of queryables and values. The database gets the tree as
+ * Parses filters in CQL2, as text or JSON, into one tree of conditions. The tree contains only names of queryables and values. The database gets the tree as
  * one parameter. Length, depth and number of conditions are limited.
  */
 import { invalidParameter, type ApiError } from './errors.ts';
@@ -56,7 +56,7 @@ class Builder {
   readonly shapes: Shape[] = [];
   conditions = 0;
 
-  /** @param depth nesting depth of the condition, from 1 on */
+  /** Counts a condition and checks the limits. @param depth nesting depth of the condition, from 1 on */
   count<T extends Condition>(depth: number, condition: T): T {
     this.conditions += 1;
     if (this.conditions > FILTER_BOUNDS.conditions) throw problem(`has more than ${FILTER_BOUNDS.conditions} conditions`);
@@ -232,7 +232,7 @@ function* tokensOf(text: string): Generator<Token> {
   }
 }
 
-/** Names of geometry types in well-known text. */
+/** GeoJSON names of geometry types by their names in well-known text. */
 const WKT_TYPES = new Map(Object.keys(SHAPES).map((type) => [type.toUpperCase(), type]));
 
 /** Parses CQL2 text by recursive descent. */
@@ -322,7 +322,7 @@ class TextParser {
     return isNegated ? this.#builder.count(depth, { op: 'not', args: [counted] }) : counted;
   }
 
-  /** Parses the rest of a condition after a property. @param more includes comparisons */
+  /** Parses the rest of a condition after a property. @param more `comparisons`: comparison operators are allowed, too */
   #advanced(property: Property, more?: 'comparisons'): Condition {
     if (this.#take('BETWEEN')) {
       const low = this.#value();

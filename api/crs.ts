@@ -37,7 +37,7 @@ const SYSTEMS: readonly Crs[] = [
 
 export const CRS_URIS: readonly string[] = SYSTEMS.map(({ uri }) => uri);
 
-/** Returns the coordinate system that a URI identifies. The URI must be valid, because the check of parameters has accepted it. Default: CRS84. */
+/** Returns the coordinate system that a URI identifies. The URI was checked with the other parameters of the request. Default: CRS84. */
 export function crsOf(uri: string | undefined): Crs {
   return SYSTEMS.find((each) => each.uri === uri) ?? IN_CRS84;
 }
@@ -49,7 +49,7 @@ const SMALL_BOX = { degree: 0.05, metre: 3_500 } as const;
 export const SMALL_BOX_DEGREES = SMALL_BOX.degree;
 
 interface Boxes {
-  /** Each box as west, south, east, north. Null: everywhere. */
+  /** One or two boxes in a flat list, each as west, south, east, north. Null: everywhere. */
   readonly boxes: readonly number[] | null;
   readonly isSmall: boolean;
 }
@@ -57,7 +57,7 @@ interface Boxes {
 /**
  * Reads a box in the axis order of the box's coordinate system.
  * @param bbox 4 numbers, or 6 with heights; undefined: no restriction
- * @returns two boxes if the box crosses the antimeridian; null if the box is not on Earth
+ * @returns two boxes if the box crosses the antimeridian; null if the box has a wrong order or number of values, or degrees that do not exist on Earth
  */
 export function boxesOf(bbox: readonly number[] | undefined, { axes, unit, domain }: Crs): Boxes | null {
   if (bbox === undefined) return { boxes: null, isSmall: false };
@@ -79,7 +79,7 @@ function within([west, south, east, north]: Box, [left, low, right, high]: Box):
   return [between(west, left, right), between(south, low, high), between(east, left, right), between(north, low, high)];
 }
 
-/** Returns nested coordinates with x before y, or null if a position is outside the area of accepted coordinates. */
+/** Returns nested coordinates with x before y, or null if a position is outside the area of accepted coordinates. CRS84 has no such area. */
 export function placed(coordinates: unknown, crs: Crs): unknown {
   const { srid, axes, domain: [left, low, right, high] } = crs;
   const [first, second] = coordinates as readonly unknown[];

@@ -38,7 +38,7 @@ export interface Described {
   readonly answer: z.ZodType;
   /** Media type of the response. Absent: JSON. */
   readonly type?: string;
-  /** Errors that only this endpoint has. `missing` and `gone` are example errors for a missing and a retired object. */
+  /** Errors in addition to those of every endpoint. `missing` and `gone` are example errors for a missing and a retired object. */
   readonly errors: readonly ErrorCode[];
   readonly missing?: ApiError;
   readonly gone?: ApiError;

@@ -184,7 +184,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'listRegions',
     scope: 'admin_data:read',
     summary: 'Regions',
-    description: 'By ISTAT code.',
+    description: 'Sorted by ISTAT code.',
     parameters: noParameters,
     answer: answers.regions,
     refused: { region: 'Molise' },

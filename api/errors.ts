@@ -30,7 +30,7 @@ export type ErrorCode = keyof typeof STATUS;
 /** Value of the header Retry-After in seconds while the database is not available. */
 export const RETRY_AFTER_SECONDS = 5;
 
-/** Reasons for refusing a valid request: too many requests, or no database. */
+/** Reasons for refusing a request with 429 or 503. The metrics count refusals by reason. */
 export const TURNED_AWAY = ['quota', 'token_busy', 'bad_keys', 'server_busy', 'event_loop', 'database'] as const;
 
 type TurnedAway = (typeof TURNED_AWAY)[number];
@@ -44,12 +44,12 @@ export interface Successor {
 }
 
 /**
- * Value of WWW-Authenticate in a 401 response (RFC 9110, 11.6.1). The scheme ApiKey is not registered, because no registered scheme sends a token in a separate
- * header. With the scheme `Bearer`, clients would send the token in the wrong header. Browsers show no prompt for an unknown scheme.
+ * Value of WWW-Authenticate in a 401 response (RFC 9110, 11.6.1). The scheme `ApiKey` is not a registered scheme, because no registered scheme sends a token in
+ * a separate header. With `Bearer`, clients would send the token in the wrong header. Browsers show no prompt for an unknown scheme.
  */
 export const CHALLENGE = 'ApiKey realm="mappale", header="x-api-key"';
 
-/** An error answer. */
+/** An error that the server sends as a response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -79,7 +79,7 @@ function retryAfter(seconds: number): Headers {
   return { 'retry-after': String(seconds) };
 }
 
-/** Creates the error response for each code. `seconds` is the time after which the client may try again. */
+/** Functions that create the error responses. `seconds` is the time until the client may try again, or the time limit for FILTER_TOO_SLOW. */
 export const refusal = {
   POLYGON_TOO_LARGE: (area_m2: number) => new ApiError(
     'POLYGON_TOO_LARGE', 'polygon is too large; allowed: at most 1 km²', { max_m2: 1_000_000, area_m2: Math.round(area_m2) },

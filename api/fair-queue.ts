@@ -94,7 +94,7 @@ export class FairQueue {
           given = false;
           this.#count(line, place, -1);
           this.#forget(caller, line);
-          // This worker has a free slot, and the caller is below its limit for all workers.
+          // This worker now has a free slot. The caller is below its limit, so its requests that wait for other workers may start, too.
           for (const free of new Set([place, ...line.waiting.map((each) => each.place)])) this.#serve(free);
         });
       }

@@ -20,7 +20,7 @@ export async function search(reader: Reader, query: string, city: string | null,
   return reader.call<Answer>('select publication, answer from api.search_answer($1, $2, $3, $4)', [JSON.stringify(readings), query, city, limit]);
 }
 
-/** @returns cadastral codes of the comuni with a name or code, resolved like `city` in an address search */
+/** Returns the cadastral codes of the comuni that a name or code identifies, resolved like `city` in an address search. */
 export function comuniNamed(reader: Reader, name: string): Promise<readonly string[]> {
   return findCity(name, gazetteerOf(reader));
 }

@@ -100,8 +100,8 @@ export function httpServer(
 }
 
 /**
- * Closes a connection that the client does not want to keep after both the response and the body have ended. Node closes such a connection immediately after
- * the response, and a client that is still sending could then not read the response.
+ * If the client does not want to keep the connection, closes it when both the response and the request body have ended. Node would close the connection
+ * immediately after the response, and a client that is still sending could then not read the response.
  */
 function closeAfterBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers['transfer-encoding'] === undefined && Number(request.headers['content-length'] ?? 0) === 0) return;

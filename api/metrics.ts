@@ -60,7 +60,7 @@ export function serverMetrics(reader: Reader): ServerMetrics {
   };
 }
 
-/** Numbers of database connections, read from the connection pools when the metrics are requested. */
+/** Adds metrics of the connection pools. The values are read when the metrics are requested. */
 function describePools(reader: Reader, registers: Registry[]): void {
   const pools = [
     ['size', 'Open connections to the database.'], ['idle', 'Idle connections to the database.'], ['waiting', 'Queries that wait for a connection.'],

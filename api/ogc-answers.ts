@@ -10,17 +10,17 @@ export const GEOJSON_TYPE = 'application/geo+json; charset=utf-8';
 export const SCHEMA_TYPE = 'application/schema+json; charset=utf-8';
 
 const link = z.strictObject({
-  href: z.string().describe('Address'),
+  href: z.string().describe('URL of the target'),
   rel: z.string().describe('Relation of the target to this document, such as self, next, items, collection, data, conformance, service-desc, service-doc or license'),
   type: z.string().optional().describe('Media type of the target'),
-  title: z.string().optional().describe('For people'),
+  title: z.string().optional().describe('Title of the link, for people'),
 }).meta({ id: 'Link', description: 'Link to another document' });
 
 const links = z.array(link).describe('Links to other documents');
 
 export const landingPage = z.strictObject({
   title: z.string().describe('Title of this API'),
-  description: z.string().describe('Title of this API'),
+  description: z.string().describe('Description of this API'),
   links,
 }).meta({ id: 'LandingPage' });
 
@@ -30,7 +30,7 @@ export const conformance = z.strictObject({
 
 export const collection = z.strictObject({
   id: z.string().describe('Name of the collection in paths'),
-  title: z.string().describe('For people'),
+  title: z.string().describe('Title of the collection, for people'),
   description: z.string().describe('Description of the collection'),
   links,
   extent: z.strictObject({
@@ -46,7 +46,7 @@ export const collection = z.strictObject({
 
 export const collections = z.strictObject({ links, collections: z.array(collection).describe('Parcels first, then each section of the record') }).meta({ id: 'Collections' });
 
-const coverage = coverageWord.describe(`${COVERAGE_MEANING}. Coverage of the section. Absent if the block of the section contains the coverage`);
+const coverage = coverageWord.describe(`Coverage of the section. Absent if the block of the section contains the coverage. ${COVERAGE_MEANING}`);
 
 export const featureProperties = z.strictObject({
   cadastral_reference: parcelFacts.cadastral_reference,
@@ -72,7 +72,7 @@ export const singleFeature = z.strictObject({ ...feature, links, licenses }).met
 export const featureCollection = z.strictObject({
   type: z.literal('FeatureCollection').describe('GeoJSON'),
   features: z.array(z.strictObject(feature).meta({ id: 'FeatureOfPage' })).describe('A page of features'),
-  numberReturned: whole.min(0).describe('Features of this page. A page with fewer features than limit, or without features, may have a next page'),
+  numberReturned: whole.min(0).describe('Number of features on this page. A page with fewer features than limit, or without features, may have a next page'),
   links: links.describe('Link next is present on all pages but the last'),
   licenses,
 }).meta({ id: 'FeatureCollection', description: 'A page of features as GeoJSON' });

@@ -1,7 +1,7 @@
 /** Builds HTML pages of the responses below /ogc that need no key, for people who open a link in a browser. */
 import { html, htmlPage, htmlTable, type Filling, type Html } from './report/html.ts';
 
-/** The page loads nothing and runs no script. */
+/** Headers of a page. The page loads nothing and runs no script. */
 export const PAGE_HEADERS = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',

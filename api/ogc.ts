@@ -92,7 +92,7 @@ function fixed(value: unknown): Promise<Answer> {
   return Promise.resolve({ publication: '', answer: JSON.stringify(value) });
 }
 
-/** Parses a cursor, which is a fid. With a filter by comune, a cursor is a reference and a fid, because these pages are sorted by reference. */
+/** Parses a cursor: a fid, or with a filter by comune `REFERENCE~FID`, because these pages are sorted by cadastral reference. */
 function readCursor(after: string | undefined): { reference: string; fid: number } {
   if (after === undefined) return { reference: '', fid: -1 };
   const at = after.lastIndexOf('~');
@@ -139,7 +139,7 @@ function required({ where }: Filter): readonly Condition[] {
   return open(where);
 }
 
-/** Returns the value that a filter requires of a property. */
+/** Returns the value that a property must equal to meet a filter, or undefined. @throws ApiError `INVALID_PARAMS` */
 function requiredValue(filter: Filter | null, property: 'municipality_code' | 'cadastral_reference'): string | undefined {
   if (filter === null) return undefined;
   const found = required(filter).find((each) => each.op === '=' && each.property === property);
@@ -173,7 +173,7 @@ function contentCrs({ uri }: Crs): Readonly<Record<string, string>> {
   return { 'content-crs': `<${uri}>` };
 }
 
-/** Reads a page from the database. A page with a filter may take 2 seconds. @throws ApiError `FILTER_TOO_SLOW` */
+/** Reads a page from the database. A page with a filter may take at most 2 seconds. @throws ApiError `FILTER_TOO_SLOW` */
 async function readPage(reader: Reader, parameters: readonly unknown[], filter: Filter | null): Promise<Page> {
   const statement = 'select publication, problem, features, returned, next_reference, next, licenses from api.features($1, $2, $3, $4, $5, $6, $7, $8, $9)';
   try {
@@ -254,7 +254,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     path: OGC,
     operation: 'getLandingPage',
     page: describedPage,
-    summary: 'Landing page',
+    summary: 'Get the landing page',
     description: 'Returns links to this document, the conformance classes and the collections.',
     parameters: noParameters,
     answer: landingPage,
@@ -264,7 +264,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
       description: 'Parcels, and the sections of their records, as OGC API - Features. Show the attributions in licenses with the data.',
       links: [
         { href: `${base}${OGC}`, rel: 'self', type: JSON_MEDIA, title: 'This document' },
-        { href: `${base}${OGC}/api`, rel: 'service-desc', type: OPENAPI_MEDIA, title: 'The complete API as OpenAPI document' },
+        { href: `${base}${OGC}/api`, rel: 'service-desc', type: OPENAPI_MEDIA, title: 'The complete API as an OpenAPI document' },
         { href: `${base}/docs`, rel: 'service-doc', type: 'text/html', title: 'Interactive documentation of the API' },
         { href: `${base}${OGC}/conformance`, rel: 'conformance', type: JSON_MEDIA, title: 'Conformance classes' },
         { href: `${base}${OGC}/collections`, rel: 'data', type: JSON_MEDIA, title: 'Collections' },
@@ -304,7 +304,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     path: `${OGC}/collections/{collectionId}`,
     operation: 'getCollection',
     page: describedPage,
-    summary: 'A collection',
+    summary: 'Get a collection',
     description: 'Returns the description, spatial extent and links of a collection.',
     parameters: noParameters,
     pathParameters: collectionPath,
@@ -376,8 +376,8 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     ...COMMON, ...NO_COLLECTION,
     path: `${OGC}/collections/{collectionId}/items/{featureId}`,
     operation: 'getFeature',
-    summary: 'A feature',
-    description: 'By its `fid`.',
+    summary: 'Get a feature',
+    description: 'Returns the feature with the given `fid`.',
     parameters: featureParameters,
     pathParameters: featurePath,
     answer: singleFeature,

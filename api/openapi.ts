@@ -1,4 +1,4 @@
-/** Generates the OpenAPI 3.1 document from the tables and schemas that also serve and test the endpoints. */
+/** Generates the OpenAPI 3.1 document from the tables and schemas that the server and the tests use. */
 import { z } from 'zod';
 import { OPEN_QUOTA, PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
@@ -42,7 +42,7 @@ const CACHE = header('Cache-Control', 'Caching: either a private cache that reva
 const PAGE: Json = { 'text/html': { schema: { type: 'string' } } };
 const ALLOW = header('Allow', 'Allowed methods', 'GET');
 
-/** Body of the second error with the code `SERVICE_UNAVAILABLE`. */
+/** Body of a `SERVICE_UNAVAILABLE` response from an overloaded server. The other example is for an unavailable database. */
 const OVERLOADED = refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'server_busy').toJSON();
 
 /** Errors about the key. Endpoints without a key do not have these errors. */
@@ -119,7 +119,7 @@ function withFormats(value: unknown): unknown {
   return { ...object, format: isSmall ? 'int32' : 'int64' };
 }
 
-/** Returns the schema of a parameter. The type of a list of lists is text. */
+/** Returns the schema of a parameter. A list of lists has the type `string`, because OpenAPI has no style for a list of lists. */
 function parameterSchema(field: z.ZodType): Json {
   const value = z.toJSONSchema(field);
   const isListOfLists = (value.items as Json | undefined)?.['type'] === 'array';
@@ -266,7 +266,7 @@ function servicePaths(version: string): Json {
       200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG, ...CACHE }, content: { [OPENAPI_MEDIA]: { schema: { type: 'object' } } } },
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...ETAG } },
     }),
-    '/openapi.json': keyless('getDocument', 'This document', 'Needs no key.', {
+    '/openapi.json': keyless('getDocument', 'Get this document', 'Needs no key.', {
       200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG, ...CACHE }, content: content({ type: 'object' }) },
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...ETAG } },
     }),

@@ -54,7 +54,7 @@ function simplifiedRing(ring: Ring, meets: (point: Point) => boolean, tolerance:
   return corners.length === 0 ? [] : [...corners, ...corners.slice(0, 1)];
 }
 
-/** @param ring ring that begins at an end of a border @param ends indexes of the corners at which borders of the ring end */
+/** Splits a ring into borders. @param ring begins at an end of a border @param ends index of the last corner of each border */
 function pieces(ring: Ring, ends: readonly number[]): Ring[] {
   const closed = [...ring, ...ring.slice(0, 1)];
   return ends.map((end, index) => closed.slice(ends[index - 1] ?? 0, end + 1));

@@ -29,8 +29,8 @@ interface MapComune {
 }
 
 /**
- * Maximum displacement of a border in degrees. A border moves by half a pixel if a region fills the map, and by four pixels at the smallest scale that
- * shows parcels.
+ * Maximum displacement of a border in degrees. A border moves by at most half a pixel if a region fills the map, and by at most four pixels at the smallest
+ * scale that shows parcels.
  */
 const TOLERANCE = 0.0005;
 
@@ -109,7 +109,7 @@ export class Overview {
   }
 }
 
-/** Coverage columns of each section that has such columns. */
+/** For each section with coverage columns, the indexes of these columns in a row of cells. */
 const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
   const all = columnsOf(SECTION_NAMES).map((column) => column.name);
   const own = ['coverage', ...Object.entries(flat).filter(([, { of }]) => of?.startsWith('coverage.') === true).map(([column]) => column)];

@@ -91,7 +91,7 @@ async function sectionPanels(): Promise<Buffer> {
   return Buffer.from(Object.entries(constants).map(([name, value]) => `export const ${name} = ${JSON.stringify(value, null, 1)};\n`).join(''));
 }
 
-/** Returns the columns of a list, or the fields of an object that are not shown elsewhere. */
+/** Returns path and description of the columns of a list, and of the fields of an object that are not in `ELSEWHERE`. */
 function fieldsOf(block: z.ZodType, { list }: MapPanel): [string, string][] {
   const columns = Object.keys(list?.columns ?? {}).map((column) => (list?.field === undefined ? column : `${list.field}.${column}`));
   return [...descriptionsOf(z.toJSONSchema(block))].filter(([path]) => {
@@ -114,7 +114,7 @@ function* descriptionsOf(root: z.core.JSONSchema.BaseSchema, schema = root, path
   }
 }
 
-/** Serves the pages below the base path. `/` redirects to the pages, and `/metrics` to the metrics. */
+/** Serves the pages below the base path. `/` redirects to the documentation. `/map`, `/docs` and `/metrics` redirect to the same paths below the base path. */
 export async function pages(app: FastifyInstance, { baseMap }: { readonly baseMap: BaseMap | null }): Promise<void> {
   const [usual, ofMap] = [policy(null), policy(baseMap === null ? null : originOfTiles(baseMap))];
   for (const { path, type, read } of FILES) {

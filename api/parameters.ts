@@ -1,6 +1,6 @@
 /**
- * Schemas of the endpoints' parameters. Values are text and are parsed strictly. An invalid or out-of-range value is refused and never adjusted. Each
- * schema's `description` is `purpose; allowed values`, for the OpenAPI document and for error messages.
+ * Schemas of the endpoints' parameters. Values are text and are parsed strictly. An invalid or out-of-range value is refused and never adjusted, except `limit`
+ * of `itemsParameters`. Each schema's `description` is `purpose; allowed values`, for the OpenAPI document and for error messages.
  */
 import { z } from 'zod';
 import { BOUNDS, REGIONS } from '../pipelines/contract/regions.ts';
@@ -15,7 +15,7 @@ const BOX_DEGREES = 0.05;
 /** Maximum number of corners of a polygon. The first corner, which is repeated at the end, counts once. */
 const CORNERS = 200;
 
-/** Form of a polygon: one ring of longitudes and latitudes. */
+/** WKT of a polygon with one ring. */
 const POLYGON = /^\s*POLYGON\s*\(\s*\(([-\d.,\s]+)\)\s*\)\s*$/i;
 
 /** Maximum number of points in a request. */
@@ -24,7 +24,7 @@ const POINTS = 10;
 /** Largest int4, the type of fids. */
 export const LARGEST_FID = 2_147_483_647;
 
-/** Form of a number in plain decimal notation. Exponents, hexadecimal, `NaN` and empty text are refused. */
+/** A number in plain decimal notation. Exponents, hexadecimal, `NaN` and empty text are refused. */
 const DECIMAL = /^-?\d{1,4}(\.\d{1,17})?$/;
 
 /** Parses a whole number. */
@@ -41,7 +41,7 @@ function decimal(name: string, minimum: number, maximum: number): z.ZodType<numb
 /** Matches a text with at least one visible character, that is, not only spaces, marks, control characters and joiners. */
 const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Text without control characters. Names contain no control characters, and PostgreSQL cannot store the character NUL. */
+/** Parses a text without control characters. Names contain no control characters, and PostgreSQL cannot store the character NUL. */
 function text(minimum: number, maximum: number, purpose: string): z.ZodType<string, string> {
   return z.string().regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u).regex(VISIBLE).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
@@ -63,14 +63,14 @@ const corner = z.string().regex(/^-?\d{1,9}(\.\d{1,17})?$/).transform(Number).pi
 export const searchParameters = z.strictObject({
   q: text(2, 200, 'Text of the address as usually written'),
   city: text(1, 100, 'Restricts the search to a comune; name in Italian or in the second language, a former name, or the 4-character cadastral code').optional(),
-  limit: whole(1, 50, 'Most results').default(10),
+  limit: whole(1, 50, 'Maximum number of results').default(10),
 });
 
 export const reverseParameters = z.strictObject({
   lat: latitude,
   lng: longitude,
   radius: whole(1, 500, 'Radius around the point in metres').default(100),
-  limit: whole(1, 20, 'Most results').default(5),
+  limit: whole(1, 20, 'Maximum number of results').default(5),
 });
 
 export const locateParameters = z.strictObject({
@@ -98,17 +98,17 @@ export const parcelSearchParameters = z.strictObject({
   foglio: z.string().regex(/^\d{1,4}$/).describe('Sheet; 1–4 digits').optional(),
   label: text(1, 40, 'Number of the parcel (particella) as on the map; .107/2 is a building parcel of a land register').optional(),
   sezione: z.string().regex(/^[A-Za-z]$/).describe('Letter of the sezione censuaria; one letter').optional(),
-  limit: whole(1, 100, 'Most parcels').default(20),
+  limit: whole(1, 100, 'Maximum number of parcels').default(20),
 });
 
-/** Forms of the id of a parcel. */
+/** Text for descriptions and errors that lists the accepted notations of a parcel id. */
 export const PARCEL_ID_FORMS = `a fid, 0–${LARGEST_FID}, or a reference in upper or lower case, CCCCZFFFFAS.label with or without CadastralParcel.IT.AGE.PLA., IT.TN.<comune catastale>.label or IT.BZ.<comune catastale>.label`;
 
 export const parcelPath = z.strictObject({
   id: z.string().regex(/^[^\s\p{C}]{1,100}$/u).describe(`The parcel by its fid or its national cadastral reference; ${PARCEL_ID_FORMS}. Encode a slash as %2F`),
 });
 
-export const neighbourParameters = z.strictObject({ limit: whole(1, 200, 'Most neighbours').default(50) });
+export const neighbourParameters = z.strictObject({ limit: whole(1, 200, 'Maximum number of neighbours').default(50) });
 
 export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
@@ -128,7 +128,7 @@ export const changesParameters = z.strictObject({
     .describe('Returns only changes after this publication, or from this day on; the number of a publication, or a day, YYYY-MM-DD').optional(),
   cursor: z.string().regex(/^\d{1,9}(\.\d{1,10})?$/).refine((cursor) => Number(cursor.split('.')[1] ?? 0) <= LARGEST_FID)
     .describe('Start of the page; meta.cursor of the previous page; cannot be combined with since').optional(),
-  limit: whole(1, 1_000, 'Most changes').default(200),
+  limit: whole(1, 1_000, 'Maximum number of changes').default(200),
 });
 
 export const feedParameters = z.strictObject({ region: text(1, 100, 'Name or ISTAT code of a region').optional() });
@@ -153,10 +153,10 @@ export const featurePath = z.strictObject({ ...collectionPath.shape, featureId: 
 /** Maximum number of features per page. */
 const FEATURES = 1_000;
 
-/** Form of a date and time according to RFC 3339. */
+/** Pattern of a date and time according to RFC 3339. */
 const MOMENT = String.raw`\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)`;
 
-/** Properties that a filter of features may name. */
+/** Properties that a filter of features may name, and that are also parameters. */
 export const queryableParameters = {
   region_code: whole(1, 20, 'Region by its ISTAT code').optional(),
   municipality_code: z.string().regex(/^[A-Za-z]\d{3}$/).transform((code) => code.toUpperCase()).pipe(z.string())

@@ -6,7 +6,7 @@ import { ApiError, invalidParameter, refusal, type Successor } from './errors.ts
 import { LARGEST_FID, PARCEL_ID_FORMS } from './parameters.ts';
 import { parcelAsOf, parcelRecord } from './parcel-record.ts';
 
-/** Form of a reference of the national cadastre or of the land registers of Trento and Bolzano. */
+/** Pattern of a reference of the national cadastre or of the land registers of Trento and Bolzano. */
 const REFERENCE = /^(?:[A-Z]\d{3}[A-Z_]\d{4}[0-9A-Z]{2}\.|IT\.(?:TN|BZ)\.[0-9A-Z]{1,6}\.)[^\s.].{0,39}$|^IT\.(?:TN|BZ)\.[0-9A-Z]{1,6}\.\..{1,39}$/;
 
 type ParcelId = { readonly fid: number } | { readonly spellings: readonly string[] };
@@ -29,7 +29,7 @@ function readParcelId(id: string): ParcelId {
   const plain = plainReference(id);
   const upper = plain.toUpperCase();
   if (!REFERENCE.test(upper)) throw invalidParameter('id', PARCEL_ID_FORMS);
-  // The label keeps its case, because labels may have lower-case letters.
+  // The reference is searched both as written and in upper case, because labels may have lower-case letters.
   return { spellings: plain === upper ? [plain] : [plain, upper] };
 }
 
@@ -38,7 +38,7 @@ async function find(reader: Reader, spellings: readonly string[]): Promise<Found
 }
 
 /**
- * Returns the fid of a published parcel.
+ * Returns the fid of the published parcel that has a reference. If the id is a fid, returns this fid without checking whether the parcel is published.
  * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
  */
 export async function publishedFid(reader: Reader, id: string): Promise<number> {
@@ -50,7 +50,8 @@ export async function publishedFid(reader: Reader, id: string): Promise<number> 
 }
 
 /**
- * Returns the fid of a parcel that is or was published. If several parcels had the same reference at different times, returns the current parcel.
+ * Returns the fid of a parcel that has or had a reference. A currently published parcel takes precedence. If the id is a fid, returns this fid without checking
+ * whether the parcel was ever published.
  * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`; MappaleError (kind `database`)
  */
 export async function everFid(reader: Reader, id: string): Promise<number> {
@@ -102,7 +103,10 @@ export async function recordThen(reader: Reader, id: string, sections: readonly 
   throw refused ?? refusal.NOT_FOUND(id);
 }
 
-/** A parcel keeps its fid when its comune changes code, so the parcel may have had a different reference on this day. */
+/**
+ * Returns the reference in a record. A parcel keeps its fid when its comune changes code, so the record of an earlier day may have a different reference than
+ * the current record.
+ */
 function referenceIn(answer: string): string {
   return (JSON.parse(answer) as { basic: { cadastral_reference: string } }).basic.cadastral_reference;
 }

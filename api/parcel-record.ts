@@ -1,4 +1,4 @@
-/** Reads the record of a parcel. The licences make up a third of a record, and parcels share their citations, so the server caches the citations. */
+/** Reads the record of a parcel. The licences make up a third of a record, and many records have the same citations. The server therefore caches licences. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
 import { refusal } from './errors.ts';

@@ -30,7 +30,7 @@ export function sendPrepared(request: FastifyRequest, reply: FastifyReply, conte
   return sendForm(request, reply, content);
 }
 
-/** Sends content that changes with each request, without an entity tag. */
+/** Sends content, compressed if the client accepts gzip. Adds no entity tag. */
 export function sendForm(request: FastifyRequest, reply: FastifyReply, { plain, packed }: Prepared): FastifyReply {
   const accepted = request.headers['accept-encoding'];
   if (packed === null || typeof accepted !== 'string' || negotiate(accepted, ['gzip', 'identity']) !== 'gzip') return reply.send(plain);

@@ -1,4 +1,4 @@
-/** Reads parts of a request that fastify does not provide: path, origin, credential and client address. */
+/** Reads path, origin, credential and client address of a request, admits the request, and computes entity tags. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admit, AdmitOpen, Caller, Credential, Scope } from './access.ts';
 import { plainAddress } from './client-address.ts';
@@ -10,7 +10,7 @@ export function isForwarded({ headers }: FastifyRequest): boolean {
   return headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
 }
 
-/** Returns the path of a request in the notation of routes. */
+/** Returns the decoded path of a request, without origin and query. An encoded slash in a parameter remains encoded. */
 export function pathOf({ url }: FastifyRequest): string {
   const path = url.replace(/^https?:\/\/[^/]*/i, '').replace(/\?.*$/s, '');
   try {
@@ -20,7 +20,7 @@ export function pathOf({ url }: FastifyRequest): string {
   }
 }
 
-/** Form of a host name or address with an optional port. */
+/** Pattern of a host name or address with an optional port. */
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**

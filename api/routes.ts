@@ -16,7 +16,7 @@ export function templateOf(route: string): string {
   return route.replace(/:(\w+)\(\.\+\)/g, '{$1}');
 }
 
-/** @returns a pattern that matches the undecoded paths of a route */
+/** @returns a pattern that matches the paths of a route as `pathOf` returns them */
 export function patternOf(route: string): RegExp {
   return new RegExp(`^${route.replace(/:(\w+)\(\.\+\)/g, '[^/]+').replaceAll('.', '\\.')}$`);
 }

@@ -66,7 +66,7 @@ export interface ServerOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Token with which the request was admitted, or null. */
+    /** Number of the token with which the request was admitted, or null. */
     tokenId: number | null;
   }
 }

@@ -21,13 +21,13 @@ export interface Service {
   readonly published: Published;
 }
 
-/** Time in milliseconds for which the results of `/health`, `/metrics` and the current publication are reused. */
+/** Time in milliseconds for which the content of `/health` and `/metrics`, and the identifier of the current publications, are reused. */
 export const REMEMBERED_MS = 1_000;
 
-/** Returns the current publication. @throws MappaleError if the database is not available */
+/** Returns an identifier of the current publications of all regions. @throws MappaleError if the database is not available */
 export type Published = () => Promise<string>;
 
-/** Returns a function that reads the current publication at most once a second. A failure is also remembered for a second. */
+/** Returns a function that reads this identifier at most once a second. A failure is reused for a second, too. */
 export function publishedBy(reader: Reader): Published {
   const read = remember(REMEMBERED_MS, async () => {
     try {

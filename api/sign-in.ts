@@ -26,7 +26,7 @@ export type Use = 'count' | 'look';
 
 /** Number of requests of a session in its current hour. */
 export interface SessionHour {
-  /** Number of requests, including this request. If the number exceeds the quota, this request is refused. */
+  /** Number of requests, including this request if it counts. If the number exceeds the quota, this request is refused. */
   readonly used: number;
   /** End of the hour in milliseconds since 1970. */
   readonly endsAt: number;

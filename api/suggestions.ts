@@ -65,7 +65,7 @@ export async function suggestions(reader: Reader, query: Readonly<Record<string,
       for (const address of await completed(reader, q, completion)) all.set(address.address_id, address);
     }
   }
-  // Addresses that are only similar come last. If the last word has no completion, the text before this word is searched.
+  // Addresses that do not contain the last word come last. If nothing was found, the text before the last word is searched.
   const before = q.replace(/[\s,]+[\p{L}\p{M}]+$/u, '');
   const others = all.size > 0 || found.length > 0 || before === q ? found : await addresses(reader, before, null);
   for (const address of others) all.set(address.address_id, address);

@@ -1,5 +1,5 @@
 /**
- * Runs a query of every kind on each connection before the server accepts requests. The first query of a kind on a connection reads the catalogue,
+ * Runs a query of every kind on each connection before the server accepts requests. The first query of a kind on a connection reads the system catalogs,
  * compiles functions and plans statements. A first query is therefore about a hundred times slower than later queries.
  */
 import type { z } from 'zod';

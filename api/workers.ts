@@ -1,7 +1,8 @@
 /**
- * Runs several worker processes that serve one port. The primary process starts the workers and keeps the shared state, which consists of the queues and
- * the sums of all metrics. Because of the shared queues, the limits of a token apply across all workers. Each worker keeps all other state separately. The
- * database counts requests and bad keys. Every response names its publication, so cached content never mixes publications.
+ * Runs several worker processes that serve one port. The primary process starts the workers and keeps the shared state: the queues, the counts of requests
+ * without a key or while the database is read-only, the browser session, and the sums of all metrics. Because of the shared queues, the limits of a token apply
+ * across all workers. Each worker keeps all other state separately. The database counts requests and bad keys. Every response names its publication, so cached
+ * content never mixes publications.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
@@ -19,7 +20,7 @@ export interface Shared {
   readonly takeExplanation: TakeSlot;
   /** Queue of requests with a body. */
   readonly takeBody: TakeSlot;
-  /** Counts requests while the database is read-only. */
+  /** Counts requests without a key. While the database is read-only, counts all requests and bad keys. */
   readonly count: Count;
   /** @param registry metrics of this process @returns function that returns the metrics of all processes as text */
   figures(registry: Registry): () => Promise<string>;
@@ -70,7 +71,7 @@ export interface Link extends Shared {
   listening(address: string): void;
 }
 
-/** Creates the worker's side of the channel. @param worker this process */
+/** Creates the worker's side of the channel to the primary process. @param worker this process */
 export function linkOf(worker: Worker): Link {
   let last = 0;
   let own: Registry | null = null;
@@ -137,7 +138,7 @@ export class Primary {
   readonly #workers = new Map<number, KnownWorker>();
   readonly #own = new Registry();
   readonly #lost = new Counter({ name: 'mappale_workers_lost_total', help: 'Workers that ended unexpectedly.', registers: [this.#own] });
-  /** Metrics of workers that have ended. */
+  /** Sums of the counters and histograms of workers that have ended. */
   #past: Promise<readonly Figure[]> = Promise.resolve([]);
   /** Collection of metrics in progress, which all callers share. */
   #gathering: Promise<string> | null = null;

@@ -1,4 +1,4 @@
-/** Provides parts that commands share, such as common options, output as text or JSON, and exit codes. */
+/** Provides functions that commands share, for common options, output as text or JSON, and access to the database. */
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -17,7 +17,7 @@ import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from 
 
 /**
  * Creates a command with examples. The one-line description is in `commands.ts`.
- * @param name full name; a subcommand follows the name of its parent command
+ * @param name full name, such as `serve`, or `token create` for a subcommand
  */
 export function command(name: string, examples: readonly string[]): Command {
   return new Command(name.slice(name.lastIndexOf(' ') + 1))
@@ -32,11 +32,11 @@ export function collectPaths(path: string, before: readonly string[] = []): stri
   return [...before, path];
 }
 
-/** Returns the option that sets how much work is done at the same time. A statement uses one core of the server. */
+/** Returns the option `--parallel`, which sets the number of jobs that run at the same time. Each statement of a job uses one core of the database server. */
 export function parallelOption(): Option {
   return new Option('--parallel <n>', 'number of releases, regions or tables to work on at the same time')
     .argParser(parseCount)
-    .default(Math.min(4, Math.max(2, availableParallelism())), 'number of cores, 2 to 4');
+    .default(Math.min(4, Math.max(2, availableParallelism())), 'number of cores, at least 2 and at most 4');
 }
 
 /** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list of regions and the most similar name */
@@ -93,7 +93,7 @@ export function look({ json }: { json?: boolean }, work: (context: Context) => P
   return withContext({ access: 'read' }, async (context) => print(json, ...await work(context)));
 }
 
-/** Opens a database for reading, whatever its state. @param work receives null if the embedded database does not exist */
+/** Opens a database for reading, without checking whether it is up to date. @param work receives null if the embedded database does not exist */
 export async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
   compileOnce();
   const database = await openDatabase(url, 'read').catch((error: unknown) => {
@@ -120,12 +120,12 @@ export function change(
 /** Maximum number of months of history to keep (a century). */
 export const MOST_MONTHS = 1200;
 
-/** Runs a command that writes, even while another run is active. Only for commands that do not change data that a run uses. */
+/** Runs a command that writes, even while a run is active. Use only for changes that are safe during a run, such as pinning a region. */
 export function changeAtOnce({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
   return withContext({ access: 'write' }, async (context) => print(json, ...await work(context)));
 }
 
-/** Maximum number of unknown files that are listed by name. Other unknown files are only counted. */
+/** Maximum number of unrecognised files that are listed by name. Further unrecognised files are only counted, by extension. */
 const NAMED = 10;
 
 export function describeUnknown(paths: readonly string[]): string[] {

@@ -1,6 +1,6 @@
 /**
- * Lists the commands by name, in the order of `--help`. The module of a command is imported only when the command runs, because most of these modules
- * import the complete program.
+ * Lists the commands by name, in the order of `--help`. The module of a command is imported only when the command runs, because most of these modules import
+ * large parts of the program.
  */
 import type { Command } from 'commander';
 
@@ -20,7 +20,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./load-region.ts')).loadRegionCommand(),
   },
   plan: {
-    purpose: 'Print the steps that a refresh would do, with reasons. Writes nothing.',
+    purpose: 'Print the steps that a refresh would take, with reasons. Writes nothing.',
     load: async () => (await import('./plan.ts')).planCommand(),
   },
   status: {
@@ -120,7 +120,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./publications.ts')).unpinCommand(),
   },
   withdraw: {
-    purpose: 'Unpublish a region. The files of the region remain loaded. To publish the region again, use rollback, or unpin and a refresh.',
+    purpose: 'Unpublish a region. The files of the region remain loaded. To publish the region again, run rollback, or run unpin and then refresh.',
     load: async () => (await import('./publications.ts')).withdrawCommand(),
   },
   validate: {

@@ -19,7 +19,7 @@ interface Spec {
   readonly values: readonly string[];
 }
 
-/** Values by the name of an argument, such as `region` for the argument `<region>`. */
+/** Possible values of an argument or option, by the name of its placeholder, such as `region` for `<region>`. */
 type Values = ReadonlyMap<string, readonly string[]>;
 
 /** @param commands imports all commands */
@@ -79,7 +79,7 @@ function scriptFor(shell: Shell, specs: readonly Spec[]): string {
   return shell === 'bash' ? `${bashFunction(specs)}${register}\n` : `autoload -U +X bashcompinit && bashcompinit\n${bashFunction(specs)}${register}\n`;
 }
 
-/** Returns the completion function for bash, and for zsh with bashcompinit. In a list, the function completes the name after the last comma. */
+/** Returns the completion function for bash, and for zsh with bashcompinit. In a comma-separated list, the function completes the name after the last comma. */
 function bashFunction(specs: readonly Spec[]): string {
   const global = specs[0]?.options ?? [];
   const listed = (names: readonly string[]): string => `words='${names.join(' ')}'`;
@@ -89,7 +89,7 @@ function bashFunction(specs: readonly Spec[]): string {
     const all = [...new Set([...options, ...global].map(({ long }) => long))];
     return `        '${path}') case "$cur" in -*) ${listed(all)} ;; *) ${listed(subcommands.length > 0 ? subcommands.map(({ name }) => name) : values)} ;; esac ;;`;
   });
-  return `# Completes the commands, options and names of mappale.
+  return `# Completes commands, options, regions, sources and sections of mappale.
 _mappale() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path='' words='' i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -121,7 +121,7 @@ function fishScript(specs: readonly Spec[]): string {
       ...(values.length === 0 ? [] : [`complete -c mappale${where} -f -a '${values.join(' ')}'`]),
     ];
   });
-  return `# Completes the commands, options and names of mappale.
+  return `# Completes commands, options, regions, sources and sections of mappale.
 function __mappale_path
   set -l path ''
   for word in (commandline -opc)[2..]

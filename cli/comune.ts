@@ -19,7 +19,7 @@ export async function onReader<T>({ database, config }: Context, work: (reader: 
 }
 
 /**
- * Returns the code of a comune: an ISTAT code unchanged, or the cadastral code for a name.
+ * Returns a code of a comune: a given ISTAT code unchanged, and otherwise the cadastral code.
  * @param comune cadastral code, ISTAT code or name
  * @param fixWith returns the corrected command for a given code
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS` (exit 2)
@@ -44,7 +44,7 @@ export async function comunePlace(
   context: Context, comune: string, fixWith: (code: string) => string,
 ): Promise<{ readonly region: number; readonly belfiore: string }> {
   const code = await onReader(context, (reader) => comuneCode(reader, comune, fixWith));
-  // The query runs as the login, because the server role may not execute this function.
+  // The query runs with the rights of the login, because the server role may not execute this function.
   const { region, belfiore } = await one<{ region: number | null; belfiore: string | null }>(context.database, 'select region, belfiore from api.quality_place($1)', [code]);
   if (region === null || belfiore === null) {
     throw new MappaleError(`no data is loaded for ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Check which regions are published.', fix: 'npx mappale status' });

@@ -23,7 +23,7 @@ function describe({ relation, comuni }: Difference): string {
   return `${relation}\n${textTable(rows, ['  comune', 'added', 'removed', 'changed', 'fields'])}`;
 }
 
-/** Prints one line each for added, removed and changed rows, and then one line per changed field. */
+/** Returns CSV lines with the numbers of added, removed and changed rows and of changes to each field, by table and comune. Zeros are omitted. */
 function asCsv(differences: readonly Difference[]): string {
   const lines = differences.flatMap(({ relation, comuni }) => comuni.flatMap(({ comune, added, removed, changed, fields }) => {
     const all = [...Object.entries({ added, removed, changed }), ...Object.entries(fields).map(([field, rows]) => [`changed ${field}`, rows] as const)];

@@ -39,7 +39,7 @@ function describe({ check, ok, found, hint, fix }: Finding): string {
   return [`${ok ? more.length === 0 ? 'ok  ' : 'note' : 'FAIL'} ${check}: ${found}`, ...more].join('\n     ');
 }
 
-/** A check of this machine or of the database. `run` throws an error that describes the problem. */
+/** A check of this machine or of the database. `run` returns the text to print, or throws an error that describes the problem. */
 interface Check {
   readonly name: string;
   readonly run: (url: string) => Promise<string | Pick<Finding, 'found' | 'hint'>>;
@@ -132,7 +132,7 @@ function serverRole(url: string): Promise<string | Pick<Finding, 'found' | 'hint
   return looking(url, async (database) => {
     if (database === null || database.engine === 'pglite' || (await appliedFiles(database)) === null) return 'not used';
     const missing = await missingRights(database);
-    if (missing.length === 0) return `${ROLE} may`;
+    if (missing.length === 0) return `${ROLE} has these rights`;
     const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} still needed`;
     return { found: `${left}, by a superuser of the server; needed only for: npx mappale serve`, hint: missing.join('\n     ') };
   });

@@ -108,6 +108,6 @@ async function areaOf(context: Context, region: Region, { comune, bbox, polygon 
 function describe({ out, companions, parcels, columns, bytes, published_at: publishedAt, digest, note, seconds }: Exported): string {
   return [
     `${out}: ${group(parcels)} parcels, ${columns} columns, ${group(bytes)} bytes, in ${seconds} s`,
-    `  of the publication of ${publishedAt}, ${digest}`, ...(note === null ? [] : [`  ${note}`]), ...companions.map((path) => `  also written: ${path}`),
+    `  from the publication of ${publishedAt}, ${digest}`, ...(note === null ? [] : [`  ${note}`]), ...companions.map((path) => `  also written: ${path}`),
   ].join('\n');
 }

@@ -64,7 +64,7 @@ function describe(report: FetchReport, regions: readonly string[], { data, sourc
   const hands = report.sources.flatMap(({ source, license, byHand }) => (byHand === null ? [] : [{ source, license, ...byHand }]));
   if (hands.length > 0) lines.push('', 'Download these files manually, because they need an account or have no fixed address. Sections whose files are missing are "not mapped".');
   for (const { source, license, how, folder, there } of hands) {
-    lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${filesText(there)} there`}`, `    ${how}.`, `    Save to: ${folder}`);
+    lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${filesText(there)} already there`}`, `    ${how}.`, `    Save to: ${folder}`);
   }
   // If every file failed, no next command is printed, because the errors explain what to do.
   if (report.failures.length > 0 && asked.every(({ files }) => files.every(({ error }) => error !== null))) return lines.join('\n');
@@ -84,7 +84,7 @@ function sum(files: readonly { readonly bytes: number | null }[]): number {
 
 const WORDS = { new: 'downloaded', changed: 'downloaded, changed', wanted: 'downloaded', unchanged: 'unchanged', none: 'not available from the publisher', failed: 'failed' } as const;
 
-/** Returns the total size of a source's files, and the number of files by outcome. */
+/** Returns the total size of a source's files and, for each outcome, the name of the only file or the number of files. */
 function lineOf({ files }: SourceReport): [size: string, outcome: string] {
   const outcomes = [...new Set(files.map(({ outcome }) => outcome))].map((outcome) => {
     const same = files.filter((each) => each.outcome === outcome);

@@ -5,7 +5,7 @@ import { parcelHistory, type Absence, type ParcelHistory, type PublishedValue } 
 import { command, look } from './command.ts';
 import { findEver, notFound } from './parcel-id.ts';
 
-/** Maximum length of a printed value. `--json` prints values in full. */
+/** Maximum number of characters of a printed value. `--json` prints values in full. */
 const SHOWN = 80;
 
 export function historyCommand(): Command {
@@ -34,7 +34,7 @@ function describe(id: string, { fid, other_fids: others, keeps_history: keeps, k
   ].join('\n');
 }
 
-/** Removes repeated values. If a value is missing for a time and then returns unchanged, this is not a change. */
+/** Removes each value that equals the value before it. Such values occur if the parcel had no published record for some time. */
 function withoutRepeats(values: readonly PublishedValue[]): PublishedValue[] {
   return values.filter(({ value }, index) => index === 0 || JSON.stringify(value) !== JSON.stringify(values[index - 1]?.value));
 }

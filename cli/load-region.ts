@@ -12,7 +12,7 @@ import { statementsOf } from '../pipelines/db/statements.ts';
 
 const operate = statementsOf('operate');
 
-/** Number of parcels and seed of the synthetic demo region. A load of the demo region takes about a minute. Every section has data. */
+/** Parameters of the synthetic demo region, which has data for every section. A load of the demo region takes about a minute. */
 const DEMO = { parcels: 2000, seed: 1, region: 14, form: 'place' } as const;
 
 export function loadRegionCommand(): Command {

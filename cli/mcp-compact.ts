@@ -41,7 +41,7 @@ function labelOf({ name: section }: Section, path: string): string {
   return unit === undefined ? text : `${text} (${unit === 'share' ? 'share of 1' : unit})`;
 }
 
-/** Returns a value in the format of the map, such as `P3, high`. */
+/** Returns the text that the map shows for a value, such as `P3, high`, or the value if the map has no text for it. */
 function valueOf({ name, flat }: Section, path: string, value: unknown): unknown {
   const { values = {} } = mapOf(name).panel;
   if (typeof value === 'string' && values[value] !== undefined) return values[value];
@@ -112,7 +112,7 @@ function bytesOf(value: unknown): number {
 }
 
 /**
- * Shortens a record from the API. The longest lists are truncated until the record has at most 8,000 bytes.
+ * Shortens a record from the API. Truncates the longest list repeatedly, until the record has at most 8,000 bytes or every list has only one row.
  * @param record response of `/parcels/{id}`
  */
 export function compactRecord(record: Json): Json {

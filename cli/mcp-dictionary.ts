@@ -22,14 +22,14 @@ interface Schema extends Json {
   readonly $ref?: string;
 }
 
-/** Returns a schema's alternatives, with references resolved. */
+/** Returns a schema and, recursively, its alternatives, its list items and the definition that it refers to. */
 function partsOf(schema: Schema, definitions: Readonly<Record<string, Schema>>): readonly Schema[] {
   const named = schema.$ref === undefined ? undefined : definitions[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)];
   const inner = [...schema.anyOf ?? [], ...schema.allOf ?? [], schema.items, named].filter((each) => each !== undefined);
   return [schema, ...inner.flatMap((each) => partsOf(each, definitions))];
 }
 
-/** Returns the fields of a block by path. Geometries are fields without subfields. */
+/** Returns the fields of a section's schema, each with its path. The fields of a geometry are omitted. */
 function fieldsOf(schema: Schema, definitions: Readonly<Record<string, Schema>>, panel: MapPanel, before = ''): [string, Field][] {
   return partsOf(schema, definitions).flatMap(({ properties = {} }) => Object.entries(properties).flatMap(([name, field]): [string, Field][] => {
     const parts = partsOf(field, definitions);
@@ -59,7 +59,7 @@ export const DICTIONARY: readonly Entry[] = SECTIONS.map(({ name, title }) => ({
   name, title: `Fields of section ${name}: ${title}`, description: 'Meaning, unit and possible values of each field', uri: `mappale://dictionary/${name}`,
 }));
 
-/** Returns the dictionary of a section as JSON. */
+/** Returns the data dictionary of a section, or null if there is no such section. */
 export function dictionaryOf(name: string): Json | null {
   const section = SECTIONS.find((each) => each.name === name);
   if (section === undefined) return null;

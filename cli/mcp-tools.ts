@@ -1,4 +1,4 @@
-/** Provides the tools of the Model Context Protocol, which call the look-ups of the API endpoints. Every answer contains the licences of its data. */
+/** Provides the tools of the Model Context Protocol. Most tools call the lookup of an API endpoint. Every answer contains the licences of its data. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';

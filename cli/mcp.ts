@@ -59,7 +59,7 @@ async function overStdio(asked: Asked): Promise<void> {
   await server.close();
 }
 
-/** Counts the requests that still need an answer, because the end of a pipe follows immediately after the last request. */
+/** A transport over standard input and output that tracks unanswered requests, because a pipe can end before its last requests are answered. */
 class AnsweringTransport extends StdioServerTransport {
   readonly #open = new Set<RequestId>();
   #whenAnswered: (() => void) | null = null;
@@ -159,7 +159,7 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
     return;
   }
   if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `the path does not exist; the MCP endpoint is ${PATH}`);
-  // GET (open a stream) and DELETE (end a session) are refused, because the server sends only answers.
+  // GET (open a stream) and DELETE (end a session) are refused, because the server has no streams and no sessions.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const credential = { key: keyOf(request), session: null };
   // The scope depends on the called tool.
@@ -200,7 +200,7 @@ function messageOf(body: Buffer): object {
     const message: unknown = JSON.parse(body.toString('utf8'));
     if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message;
   } catch {
-    // The error below covers both.
+    // Invalid JSON is reported by the error below.
   }
   throw new ApiError('INVALID_PARAMS', 'the body is not a JSON-RPC 2.0 message; expected one object');
 }

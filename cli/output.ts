@@ -5,7 +5,7 @@ import { isFull } from '../pipelines/formats/file-error.ts';
 /** True if the command must end when writing to standard output fails. */
 let endsWithOutput = true;
 
-/** Lets the command continue without standard output. Used by commands whose purpose is not their output. */
+/** Lets the command continue if standard output cannot be written. Used by commands whose purpose is not their output. */
 export function continueWithoutOutput(): void {
   endsWithOutput = false;
 }
@@ -15,7 +15,7 @@ export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!endsWithOutput) return;
-    // True if the reader closed the pipe (`| head`), or its terminal is gone. Writing to a closed terminal fails with EIO.
+    // The reader closed the pipe (`| head`), or the terminal was closed. Writing to a closed terminal fails with EIO.
     if (error.code === 'EPIPE' || error.code === 'EIO') process.exit(process.exitCode ?? 0);
     const failure = unwritten(error);
     process.stderr.write(`${failure.report()}\n`, () => process.exit(failure.exitCode));

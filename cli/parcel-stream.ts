@@ -14,7 +14,7 @@ const MOST_BYTES = 1024;
 
 const LF = 0x0a;
 
-/** An input line, without the line end and without spaces at both ends. */
+/** An input line without its line end, and without spaces at its start and end. */
 interface Line {
   /** Text of the line, with U+FFFD instead of invalid UTF-8. If the line is too long, the text is only its beginning. */
   readonly input: string;

@@ -22,7 +22,7 @@ export function planCommand(): Command {
     }));
 }
 
-/** Word that begins a line of the plan, and explanation of the word at the end of the plan. */
+/** For each way to update a table: the word that begins its line of the plan, and the explanation that is printed below the lines; null for none. */
 const WAYS: Readonly<Record<Way, { readonly word: string; readonly meaning: string | null }>> = {
   whole: { word: 'build', meaning: null },
   patch: { word: 'patch', meaning: `replaces only changed rows, or builds the complete table if more than ${Math.round(MOST_CHANGED * 100)} % of the parcels changed` },

@@ -33,7 +33,7 @@ export function describe(report: RefreshReport): string {
   return lines.join('\n');
 }
 
-/** Returns a line for each unused file, with the reason, and for each current file that is missing from the data folders. */
+/** Returns lines on current files that are missing from the data folders, on unused and skipped files with the reason, and on unrecognised files. */
 export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unused' | 'left' | 'survey'>): string[] {
   return [
     ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)}); to stop using it: npx mappale forget FILE`),

@@ -11,7 +11,7 @@ import { GRACE_MS, sayWhere, stopSignal, type Announcing } from './serving.ts';
 /** Pause in milliseconds before a worker is replaced. The pause doubles with each successive worker that ended early, up to a maximum. */
 const [PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
 
-/** Lifetime in milliseconds from which a worker is considered healthy. */
+/** Minimum lifetime of a worker in milliseconds. A worker with a shorter lifetime ended early. */
 const LASTING_MS = 60_000;
 
 /** Time in milliseconds that a stopping worker has to close its connections, after the time for its requests. */

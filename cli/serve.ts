@@ -108,7 +108,7 @@ function parsePublicUrl(text: string): string {
   });
 }
 
-/** @returns connections of each worker @throws MappaleError `WORKERS_EMBEDDED`, `CONNECTIONS_TOO_FEW` (exit 2) */
+/** @returns number of connections of each worker @throws MappaleError `WORKERS_EMBEDDED`, `CONNECTIONS_TOO_FEW` (exit 2) */
 function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config): number {
   if (workers > 1 && databaseUrl.startsWith('pglite:')) {
     throw new MappaleError('only one process can open the embedded database', {
@@ -126,7 +126,7 @@ function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config
   return share;
 }
 
-/** Returns the minimum number of connections. Each worker needs one connection for queries and one for counting requests. */
+/** Returns the minimum value of `--connections`. Each worker needs one connection for queries and one for counting requests. */
 function leastFor(workers: number): number {
   let least = workers;
   while (connectionsOfEach(least, workers) === 0) least += 1;

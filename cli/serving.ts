@@ -44,13 +44,16 @@ export function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** Programs get SIGHUP when their terminal closes. A program without a terminal gets SIGHUP from a log rotation. */
+/**
+ * Returns true if this process has a terminal and is not a worker. With a terminal, SIGHUP means that the terminal was closed. Without a terminal, SIGHUP comes
+ * from a log rotation.
+ */
 function isOnTerminal(): boolean {
   return !cluster.isWorker && [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
 }
 
 /**
- * Keeps a server without a terminal running after SIGHUP from a log rotation, and after its output was closed. A worker ignores SIGHUP, because the primary
+ * Keeps a server running after its output was closed and, if it has no terminal, after SIGHUP from a log rotation. A worker ignores SIGHUP, because the primary
  * process handles it.
  */
 export function continueThroughRotation(log: Log): void {
@@ -96,7 +99,7 @@ async function programAt(host: string, port: number): Promise<string> {
   return 'another program';
 }
 
-/** @returns the first free port from `from`, or 0 (any free port) if none of the next 20 is free */
+/** @returns the first free port of the 20 ports from `from` on, or 0 (any free port) if all are in use */
 async function freePort(host: string, from: number): Promise<number> {
   for (let port = from; port < Math.min(from + 20, 65_536); port += 1) {
     const server = createServer();

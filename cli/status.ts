@@ -31,11 +31,9 @@ type Published = {
   readonly unit: number;
   readonly publication: number;
   readonly published_at: string;
-  /**
-   * Reason why a user published although the quality gate refused, with the user and the refused statistics. Null: the quality gate accepted the
-   * publication.
-   */
+  /** Reason that a user gave to publish although the quality gate refused. Null: the quality gate accepted the publication. */
   readonly reason: string | null;
+  /** User and time of the acceptance, and the statistics that the quality gate refused. */
   readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
   /** Number of rows of each table. */
   readonly tables: Readonly<Record<string, number>>;

@@ -77,7 +77,7 @@ function junit(verdicts: readonly FileVerdict[]): string {
 function github(path: string, finding: Finding): string {
   const escape = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string): string => escape(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  // Prints only the first line of a message, because a GitHub annotation is one line.
+  // An annotation is one line of output, so line breaks in its text are escaped.
   const line = /:(\d+)(?=,|$)/.exec(finding.at)?.[1];
   return `::${finding.level === 'error' ? 'error' : 'warning'} file=${property(path)}${line === undefined ? '' : `,line=${line}`},title=${finding.code}::${escape([finding.message, finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}\n`;
 }

@@ -1,4 +1,6 @@
-/** Provides the clock of the program. Other modules of `pipelines` read the system's clock only for the age of lock files. */
+/**
+ * Provides the clock of the program. Other modules of `pipelines` read the system's clock only for the age of lock files and for a timeout in `db/pooler.ts`.
+ */
 import { testClock } from './config.ts';
 
 export interface Clock {

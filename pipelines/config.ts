@@ -26,7 +26,10 @@ export const SETTINGS: Readonly<Record<string, string>> = {
 
 export interface Config {
   readonly databaseUrl: string;
-  /** True if tables with a column `fid` must be distributed over several Citus nodes. Tables that are already distributed stay distributed. */
+  /**
+   * True if tables with a column `fid` must be distributed over several Citus nodes. Tables that are already distributed stay distributed, even if the value is
+   * false.
+   */
   readonly distributed: boolean;
   readonly log: 'human' | 'json';
   readonly logLevel: 'debug' | 'info' | 'warn';

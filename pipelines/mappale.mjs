@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the program: TypeScript in a checkout, compiled code in the npm package. Imports modules that old versions of Node do not have only after the version
-// check.
+// Starts the program: TypeScript in a checkout, compiled code in the npm package. The version check precedes the import of modules that old versions of Node do
+// not have.
 import { existsSync } from 'node:fs';
 
 // Handles signals at once, because the first process of a container has no default handlers, and a signal may arrive before the program is loaded.
@@ -12,7 +12,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`error: this Node is too old [NODE_TOO_OLD]\n  detail: expected Node 20.19 or newer, found ${process.versions.node}\n  hint: Install a newer version.\n  type: nvm install 22\n`);
   process.exit(2);
 }
-// Defines the object that only newer versions of Node provide. Without this object, the package pg would load the fetch API of Node.
+// Defines `navigator`, which only newer versions of Node provide. Without this object, the package pg would load Node's fetch API.
 globalThis.navigator ??= { userAgent: `Node.js/${major}` };
 // Prefers main.ts in a checkout, because compiled code in dist/ may be older than the sources.
 const program = ['../cli/main.ts', '../cli/main.js', '../dist/cli/main.js'].find((file) => existsSync(new URL(file, import.meta.url)));

@@ -8,7 +8,7 @@ const DIGIT = '[0-9LMNPQRSTUV]';
 /** Matches a tax code. The code of a person has 16 characters, and the code of a company has 11 digits. */
 const TAX_CODE = new RegExp(`(?<![A-Z0-9])(?:[A-Z]{6}(?:\\d[0-9A-Z]{8}|${DIGIT}{2}[ABCDEHLMPRST]${DIGIT}{2}[A-Z]${DIGIT}{3})[A-Z]|\\d{11})(?![A-Z0-9])`, 'gi');
 
-/** Replaces a tax code in a file name, and the text after `QIP<number>_`, with `***`. */
+/** Replaces tax codes in a file name, and the text after `QIP<number>_`, with `***`. */
 export function maskTaxCode(name: string): string {
   return name.replace(TAX_CODE, '***').replace(/(QIP\d+_)[A-Za-z0-9]+/i, '$1***');
 }

@@ -1,4 +1,4 @@
-/** Runs work on items in parallel. p-limit is the only queue. */
+/** Runs work on items in parallel. The package p-limit enforces the maximum number of parallel items. */
 import pLimit from 'p-limit';
 
 interface ParallelOptions<T> {

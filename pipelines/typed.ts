@@ -8,7 +8,7 @@ export const GDAL_SETUP: string = IS_PACKAGE ? 'npm install --global gdal-async'
 /** Command that installs the program's packages again. */
 export const PACKAGES_SETUP: string = IS_PACKAGE ? 'npm install --global mappale' : 'make setup';
 
-/** Replaces `npx mappale` with `mappale` in the npm package. @param text text that contains no data from files */
+/** Replaces `npx mappale` with `mappale` in a text if the program runs from the npm package. @param text text that contains no data from files */
 export function asInstalled(text: string): string {
   return IS_PACKAGE ? text.replaceAll('npx mappale', 'mappale') : text;
 }
@@ -41,7 +41,9 @@ export function withWord(wrong: string, right: string): (words: readonly string[
   return (words) => words.map((word) => word.split(/([,=])/).map((part) => (part === wrong ? right : part)).join(''));
 }
 
-/** Returns at most three names that differ from the typed text by a few letters, nearest first. */
+/**
+ * Returns at most three similar names, nearest first. A name is similar if it differs from the typed text by at most a third of the letters, or by one letter.
+ */
 export function nearest(typed: string, names: readonly string[]): string[] {
   const plain = (text: string): string => text.normalize('NFD').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   const most = Math.max(1, Math.floor(plain(typed).length / 3));

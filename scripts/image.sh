@@ -48,7 +48,8 @@ wait_for() {
   printf '%s' "$found"
 }
 
-# published <address>: prints whether the server's /health reports a published region
+# published <address>: prints `"published":true` if the /health of the server reports a published
+# region
 published() { curl --silent --fail "http://$1/api/v2/health" | grep --only-matching '"published"[ ]*:[ ]*true' | tr -d ' '; }
 
 docker build --quiet --tag "$IMAGE" . >/dev/null

@@ -10,7 +10,7 @@ import ts from 'typescript';
 
 /** Minimum length of a repeated block of SQL, in lines that are neither empty nor comments. */
 const BLOCK = 10;
-/** Maximum number of lines of a function, from the name to the closing brace. */
+/** Maximum number of lines of a function, from the start of the declaration to the closing brace. */
 const LONGEST = 55;
 const MOST_PARAMETERS = 5;
 
@@ -51,7 +51,7 @@ function linesByFolder(texts: ReadonlyMap<string, string>): Record<string, numbe
   return lines;
 }
 
-/** Counts the lines of SQL, and the lines in blocks that occur more than once. Leaves out migrations, because a landed migration never changes. */
+/** Counts the lines of SQL, and the lines in blocks that occur more than once. Leaves out migrations, because existing migrations are never changed. */
 function repeatedSql(texts: ReadonlyMap<string, string>): { lines: number; repeated: number } {
   const files = [...texts].filter(([file]) => file.endsWith('.sql') && !file.startsWith('sql/migrations/'))
     .map(([, text]) => text.split('\n').map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('--')));
@@ -86,7 +86,7 @@ function exportedNames(node: ts.Node): ts.Node[] {
   return isNamed && node.name !== undefined ? [node.name] : [];
 }
 
-/** Finds the functions of a file that break a rule, and the names that the file exports. */
+/** Finds the functions of a file that are too long, have a boolean parameter or have too many parameters. Also finds the names that the file exports. */
 function measureFile(file: string, text: string): Pick<Measures, 'longFunctions' | 'booleanParameters' | 'manyParameters'> & { readonly exported: readonly Place[] } {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;

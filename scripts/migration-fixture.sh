@@ -43,7 +43,8 @@ else
 fi
 mappale() { (cd "$scratch/program" && node pipelines/mappale.mjs "$@"); }
 
-# Removes the time series of a tile, which takes a megabyte. The reader uses only the first columns.
+# invent <folder> <parcels>: writes a synthetic region. Keeps only the first columns of each EGMS
+# tile, which the reader uses. The other columns are time series and take a megabyte per tile.
 invent() {
   mappale synth --out "$1" --parcels "$2" --seed 3 --comuni 4 >&2
   local tile csv

@@ -1,7 +1,7 @@
 /**
- * Compares the CPU time that several databases need to return one record with all sections: `npm run record-cpu -- URL URL…`. All databases are on one local
- * PostgreSQL server (Linux), and have the same content, with at least two regions. The first URL is the base of the ratios. The batches of the databases
- * alternate, so that other work on the machine affects all databases equally.
+ * Compares the CPU time that several databases need to return one record with all sections: `npm run record-cpu -- URL URL…`. All databases must be on one
+ * local PostgreSQL server on Linux, and must have the same content with at least two regions. The ratios are relative to the first database. The batches of the
+ * databases alternate, so that other work on the machine affects all databases equally.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ import { median } from './bench/shared.ts';
 
 const CASES = [1, 8].flatMap((connections) => (['one region', 'two regions in turn'] as const).map((which) => ({ connections, which })));
 
-/** Number of records to read before the first measurement. After these records, each connection has cached the query plans. */
+/** Number of records that each connection reads before the first measurement. After these records, the connection has cached the query plans. */
 const WARM = 60;
 
 interface Connection {
@@ -28,7 +28,7 @@ interface Side {
   readonly ms: number[];
 }
 
-/** Returns the parcels of the two largest regions. */
+/** Returns up to 1,200 parcels of each of the two largest regions. */
 async function parcelsOf(url: string): Promise<[readonly number[], readonly number[]]> {
   const rows = await onDatabase(url, 'read', (database) => database.query<{ fids: number[] }>(
     'select (array_agg(fid order by hashint4(fid)))[1:1200] as fids from core.parcel group by core.region_of(fid) order by count(*) desc limit 2',

@@ -3,7 +3,7 @@
 # if nothing is missing. Prints messages to stderr, and writes the output of npm and the
 # compiler to a log file.
 #
-#   scripts/setup.sh           only the packages that the program needs, in a quarter of the CPU time
+#   scripts/setup.sh           only the packages that the program needs; a quarter of the CPU time of `develop`
 #   scripts/setup.sh develop   also the packages for tests, checks and documentation
 #   scripts/setup.sh gdal      also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
 #
@@ -121,8 +121,9 @@ fi
 
 install_develop() { npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund; }
 
-# Installs the same versions in a folder whose package.json and package-lock.json name fewer development
-# packages.
+# Installs only the development packages of RUN_CHECKOUT, in the same versions. Runs npm in a
+# separate folder with shortened copies of package.json and package-lock.json, and moves
+# node_modules from this folder.
 install_run() {
   local folder=$WORK/run
   rm -rf "$folder"

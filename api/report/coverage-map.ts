@@ -12,7 +12,7 @@ export const STATE_WORDS: Readonly<Record<CoverageState, string>> = {
   mapped: 'mapped', none: 'mapped, without any feature', partial: 'partly mapped', not_mapped: 'not mapped', not_loaded: 'not loaded', not_applicable: 'not applicable',
 };
 
-/** Label and fill of each coverage state. Colour-blind readers can distinguish the states by brightness and pattern. */
+/** Style sheet of the maps. Colour-blind readers can distinguish the coverage states by brightness and pattern. */
 export const MAP_STYLE = `
 .map{width:100%;height:auto;max-height:15rem;display:block}
 .map g{stroke:var(--ink);stroke-width:.6}.map g.mapped{stroke:var(--paper)}.map g.not_loaded{stroke-dasharray:2 2}.map g.not_applicable{stroke-dasharray:1 4}
@@ -63,7 +63,7 @@ interface Drawing {
   readonly height: number;
 }
 
-/** Returns a projection from degrees to the plane. In the middle of the region, both axes have the same scale. */
+/** Projects outlines from degrees to SVG units. In the middle of the region, both axes have the same scale. */
 function projected(outlines: readonly Outline[], points: readonly (readonly [number, number])[]): Drawing {
   const range = (of: 0 | 1): readonly [number, number] => points.reduce<readonly [number, number]>(
     ([low, high], point) => [Math.min(low, point[of]), Math.max(high, point[of])], [Infinity, -Infinity],
@@ -153,7 +153,7 @@ export function shareMap(name: string, comuni: readonly ComuneCoverage[], ground
   unknown.length === 0 ? null : html`<li>without parcels: ${unknown.length} comuni</li>`}</ul></figcaption></figure>`;
 }
 
-/** Returns a list of the comuni whose state is not `mapped`, because small comuni are hard to see on the map. */
+/** Returns a list of the comuni by state, except `mapped` and a state of all comuni, because small comuni are hard to see on the map. */
 function unusual(byState: ReadonlyMap<string, readonly ComuneCoverage[]>, all: number): Html | null {
   const named = [...byState].filter(([state, found]) => state !== 'mapped' && found.length < all).map(([state, found]) => html`<li>${
     state === 'unknown' ? 'without parcels' : STATE_WORDS[state as CoverageState]}: ${found.map(({ name, belfiore }) => name ?? belfiore).join(', ')}</li>`);

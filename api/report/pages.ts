@@ -213,7 +213,7 @@ function tableOf(relation: Relation, found: readonly Distribution[], state: 'kep
     pair(before?.p95, now?.p95), strip(before, now),
   ]);
   return html`<details><summary><code>${relation}</code> ${note === '' ? '' : html`<span class="soft">(${note})</span>`}</summary>
-${htmlTable(`Statistics of ${relation}`, ['province', 'of', 'field', 'rows', 'values', 'median', '95th percentile', 'comuni'], rows)}</details>`;
+${htmlTable(`Statistics of ${relation}`, ['province', 'slice', 'field', 'rows', 'values', 'median', '95th percentile', 'comuni'], rows)}</details>`;
 }
 
 function rejects(all: readonly ReportedRejects[]): Html {
@@ -260,7 +260,7 @@ ${accepted === null ? null : htmlTable('Statistics that the gate refused', ['sec
 function timeAndSize({ steps, releases, tables }: RegionReport): Html {
   const time = (seconds: number | null): string => (seconds === null ? '' : duration(seconds));
   const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0);
-  return html`${htmlTable('Steps of the run that created this publication', ['step', 'of', 'time'], steps.map(({ step, subject, seconds }) => [step, subject, time(seconds)]))}
+  return html`${htmlTable('Steps of the run that created this publication', ['step', 'subject', 'time'], steps.map(({ step, subject, seconds }) => [step, subject, time(seconds)]))}
 ${htmlTable('Time for reading each release', ['source', 'vintage', 'time', 'bytes of files'], releases.map(({ source, vintage, seconds, files }) => [
   source, vintageText(vintage), time(seconds), files.reduce((sum, file) => sum + file.bytes, 0),
 ]))}
@@ -293,7 +293,7 @@ ${htmlTable('Coverage by section', ['section', 'state', 'rows', 'checked parcels
   Object.entries(section.answers).map(([answer, parcels]) => `${answer}: ${parcels}`).join(', '),
 ]))}</section>
 <section><h2>Files that cover the comune</h2>
-${htmlTable('Current files (each layer uses the newest file that names the comune)', ['source', 'vintage', 'file', 'dated', 'names it', 'layers'], passport.files.map((file) => [
+${htmlTable('Current files (each layer uses the newest file that names the comune)', ['source', 'vintage', 'file', 'dated', 'names the comune', 'layers'], passport.files.map((file) => [
   file.source, vintageText(file.vintage), file.file, file.dated ?? '', file.names_comune ? 'yes' : 'does not name comuni', file.layers.join(', '),
 ]))}</section>
 <section><h2>Statistics compared with the province</h2>
@@ -332,7 +332,7 @@ ${htmlTable(`Statistics of ${table}`, header, Object.entries(fields).map(([name,
 ]))}</details>`;
 }
 
-/** Returns text for the terminal, with a line for each section that is not completely mapped. */
+/** Returns text for the terminal, with a line for each applicable section that is not completely mapped. */
 export function unusualCoverage(sections: readonly SectionCoverage[]): string[] {
   return sections.filter(({ state }) => state !== 'mapped' && state !== 'not_applicable').map((section) => `${mapName(section)}: ${STATE_WORDS[section.state]}`);
 }

@@ -13,8 +13,8 @@ export interface StreetName {
   /** Other street types that the written abbreviation may mean. */
   readonly otherTypes: readonly string[];
   /**
-   * Words of the name in order, in lower case and without accents. All forms of saint become `san`, and numerals become digits. Never empty for a text with
-   * letters or digits.
+   * Words of the name in order, in lower case and without accents. Titles and particles are omitted if other words remain. All forms of saint become `san`, and
+   * numerals become digits. Never empty for a text with letters or digits.
    */
   readonly tokens: readonly string[];
 }
@@ -27,7 +27,7 @@ const TWICE = new RegExp(`[\u00c2\u00c3\u00e3]([\u0080-\u00bf${WINDOWS_1252.repl
 
 /**
  * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), including text in lower case (`Cirã²`). Replaces a final
- * Ã by À, whose second byte was lost. No Italian name ends with Ã.
+ * Ã by À, because it is an À whose second byte was lost. No Italian name ends with Ã.
  */
 export function repairLetters(text: string): string {
   if (!/[\u00c2\u00c3\u00e3]/.test(text)) return text;
@@ -133,9 +133,7 @@ export function takeType(all: readonly Word[]): { type: string; otherTypes: read
 
 function tokensOf(all: readonly Word[], type: string | null): { type: string | null; tokens: string[] } {
   const tokens: string[] = [];
-  /**
-   * Removes titles and particles from the words. If no other word is left, keeps the titles, or the particles if there is no title (`Via del Papa`, `Via A`).
-   */
+  /** Titles of the name. If the name has no other words, the titles are the tokens, or the particles if there is no title (`Via del Papa`, `Via A`). */
   const titles: string[] = [];
   const particles: string[] = [];
   let found = type;
@@ -172,7 +170,8 @@ function numeral({ text, dot }: Word, before: string | undefined, after: string 
   const value = roman(text);
   if (value === null) return null;
   if (text.length > 1) return value;
-  // A single I, V or X is a number only next to a month, the name of a king or a numbered lane. Elsewhere the letter is an article or an initial.
+  // A single I, V or X is a number before a month or a counted word (`V giornate`), after the name of a king or pope, and after the type of a numbered lane.
+  // A single V or X is also a number at the end of a name. Elsewhere the letter is an article or an initial.
   if (after !== undefined && (MONTHS.has(after) || COUNTED.has(after))) return value;
   if (dot) return null;
   if (before !== undefined && REGNAL.has(before)) return value;

@@ -36,7 +36,7 @@ export interface Reading extends Ending, Place {
   /** Other street types that the written abbreviation may mean. */
   readonly otherTypes: readonly string[];
   readonly tokens: readonly string[];
-  /** True if the search must match the whole street name exactly, because some of the words may name a comune. */
+  /** True if the search must match the whole street name exactly, for example because some of its words may name a comune. */
   readonly whole: boolean;
   /** Cadastral codes of the comuni whose name is the whole query; missing if there is no such comune. */
   readonly called?: readonly string[];
@@ -75,7 +75,7 @@ const INSIDE = new RegExp(
 );
 /** Matches an addressee after "c/o" or "presso", up to a comma or a street. Does not match in `Riva presso Chieri`, which is a comune. */
 const CARE_OF = /(?<![a-z])(?:c\s?\/\s?o(?![a-z0-9])\.?|(?<!riva )presso(?![a-z]))((?:(?!\s(?:via|viale|v\.le|piazza|p\.zza|piazzale|corso|c\.so|largo|vicolo|strada|contrada|c\.da|localita)\s)[^,;])*)/g;
-/** `I-20121`, `IT-20121`. */
+/** Matches the country code before a postal code: `I-20121`, `IT-20121`. */
 const COUNTRY_BEFORE_POSTAL_CODE = /(?<![a-z0-9])it?\s?-\s?(?=\d{5}(?!\d))/g;
 const SNC = /(?<![a-z])(?:s\.?\s?n\.?\s?c\.?(?![a-z])|senza\s+(?:numero(?:\s+civico)?|civico)(?![a-z])|s\.\s?n\.(?!\s?[a-z]))/;
 const KILOMETRE = /(?<![a-z])(?:al\s+)?k\.?\s?m\.?\s*(\d{1,4})(?:\s*([+.,])\s*(\d{1,3})(?!\d))?/;
@@ -102,10 +102,11 @@ interface Cut {
 }
 
 /**
+ * Parses a query.
  * @param query text that the user typed
  * @param city name or cadastral code of the comune that the caller gave; null if not given
  * @param findComune looks up names in the gazetteer
- * @returns readings, likeliest first
+ * @returns readings, likeliest first, and the conflict with `city`, if any
  */
 export async function parseQuery(query: string, city: string | null, findComune: FindComune): Promise<ParsedQuery> {
   const { text, province, careOf, aside } = prepare(query);
@@ -119,12 +120,13 @@ export async function parseQuery(query: string, city: string | null, findComune:
   for (const [index, cut] of cuts.entries()) {
     const inside = cut.comune.length > 0 || cut.street.length > 1 ? [] : careOf.filter((segment) => gazetteer.endsInComune(segment.text));
     const named = gazetteer.bound(province) === null ? aside.filter((segment) => isCalled(segment, gazetteer)) : [];
-    // Readings in which the number is part of the street's name come last.
+    // If the query without a civico is the second choice, its number is part of the street's name, so the whole name must match.
     const whole = index > 0 && cut.ending === NO_ENDING;
     const lookup = { gazetteer, province: gazetteer.bound(province), names: given === null ? 'similar' : 'exact' } as const;
     found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside, ...named], whole }, given, lookup)));
   }
-  // If the query names a place, readings without the place are dropped. If words of the street may name a place, the whole street name must match exactly.
+  // If the query names a place, readings without a place, or with a different place among the words of the street, are dropped. If words of the street may
+  // name a comune, a reading without a comune must match the whole street name.
   const named = found.some(({ position }) => position === 'place');
   const places = new Set(found.flatMap(({ reading, position }) => (position === 'place' ? reading.comuni ?? [] : [])));
   const mayBeNamed = found.some(({ mayNameComune }) => mayNameComune);
@@ -172,7 +174,7 @@ interface Prepared {
   readonly aside: readonly Segment[];
 }
 
-/** Folds the query, and removes the country, the addressee and the position inside the building. */
+/** Folds the query, and removes the country, the addressee, the position inside the building, text in parentheses, and labels such as `indirizzo`. */
 function prepare(query: string): Prepared {
   const careOf: Segment[] = [];
   let text = fold(query).replace(/\s+/g, ' ').trim().replace(COUNTRY, '').replace(CARE_OF, (_, whom: string) => {
@@ -227,7 +229,7 @@ function segmentsOf(text: string): Segment[] {
   });
 }
 
-/** Splits the query at each number that may be a civico. Likeliest split first. */
+/** Returns the one or two likeliest splits of the query, likeliest first: at its civico, SNC or kilometre, and without a civico. */
 function cutsOf(text: string, original: string): Cut[] {
   const snc = SNC.exec(text);
   const route = findRoute(text);
@@ -274,7 +276,7 @@ function isRegnal(text: string, { start, ending: { number, exponent, colour } }:
   return exponent === null && colour === null && number <= (REGNAL.get(name) ?? -1) && !SAINTS.has(before);
 }
 
-/** Finds the numbers that may be a civico, in order. Skips dates, ordinals and CAP. */
+/** Finds the numbers that may be a civico, in order. Skips dates, ordinals and postal codes. `plain` is the text in which MARK replaces `n.` and `civ.`. */
 function findCivici(folded: string, original: string): { plain: string; civici: Civico[] } {
   const plain = folded.replace(NUMBER_MARK, ` ${MARK}`);
   const civici: Civico[] = [];
@@ -296,7 +298,7 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
   let end = start + digits.length;
   let colour: Reading['colour'] = null;
   const pieces: string[] = [];
-  /** Returns the first capture group of the pattern if the pattern matches at the current position. */
+  /** Moves the position past a match of the pattern, and returns its first capture group; undefined if the pattern does not match. */
   const take = (pattern: RegExp): string | undefined => {
     const [all = '', found] = pattern.exec(text.slice(end)) ?? [];
     end += all.length;
@@ -348,7 +350,7 @@ interface Collector {
 
 /** A split of the query, and whether the number belongs to the street's name. */
 interface ChosenCut extends Cut {
-  /** True if the number is part of the street's name. */
+  /** True if the number is taken as part of the street's name, although a split at the number is likelier. The search must then match the whole name. */
   readonly whole: boolean;
 }
 
@@ -408,7 +410,7 @@ async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<n
   if (first === undefined || next === undefined) return 0;
   const [type, nextType] = [first, next].map(({ text }) => takeType(words(text))?.type);
   const [isTyped, nextIsTyped] = [type !== undefined, nextType !== undefined];
-  // `Frazione Alta, via Roma 12`.
+  // In `Frazione Alta, via Roma 12`, a part of the comune comes before the street.
   if (PART_TYPES.has(type ?? '') && MAIN_TYPES.has(nextType ?? '') && !PART_TYPES.has(nextType ?? '')) return 1;
   const exact: Lookup = { ...lookup, names: 'exact' };
   const before = await placeOf([first], exact);
@@ -435,7 +437,7 @@ async function readWords(text: string, ending: Ending, given: NamedPlace | null,
   const placeOfBoth = (first: Segment, second: Segment): Promise<NamedPlace> => placeOf([first, second], { ...lookup, names: 'exact' });
   const begins = prefixes(text).map(({ text: before, key, rest }) => ({ before, rest, hits: gazetteer.get(key, province) }))
     .filter(({ hits, rest }) => hits.length > 0 && hasName(rest));
-  // The comune comes before the street, so the following words belong to the street.
+  // If a comune comes before the street, all following words belong to the street.
   const ends = begins.some(({ hits }) => hits.some(isComune)) ? null : endOf(text, given, province, gazetteer);
   // People write the comune after the number. With a civico, the last words before the number are therefore less likely to be the comune.
   const endsFirst = ending === NO_ENDING || given !== null;

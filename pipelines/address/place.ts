@@ -45,13 +45,13 @@ export interface Place {
   readonly province: string | null;
 }
 
-/** `86020 Comune di Roccapparente`, `nel comune dell'Aquila`. */
+/** Matches the words before the name of a comune: `Comune di Roccapparente`, `nel comune dell'Aquila`. */
 const COMUNE_OF = /^(?:nel\s+)?comune\s+(?:di\s+|del(?:l[aeo])?\s+|dell'\s?|d'\s?)?(?=[a-z])/;
 const PROVINCE_OF = /^(?:in\s+)?prov(?:incia|\.)?\s*(?:di\s+|d')?(?=[a-z])/;
 const REGION_OF = /^regione\s+(?=[a-z])/;
 export const POSTAL_CODE = /(?<![a-z0-9])\d{5}(?![a-z0-9])/g;
 
-/** Folded text between two separators. */
+/** Text between two separators, in lower case and without accents (`fold`). */
 export interface Segment {
   readonly text: string;
   /** True if a dash precedes the text. The dash may be part of the street's name: `Strada Modena - Vignola`. */
@@ -95,14 +95,15 @@ export class Gazetteer {
   }
 
   /**
-   * Returns the hits of a key: comuni first, then former comuni, localities, and foreign names.
+   * Returns the hits of a key. If the key has hits of several kinds, returns only the first of these kinds: current names of comuni, former names, localities,
+   * foreign names.
    * @param province province whose places are returned; null for all places
    */
   get(key: string, province: string | null): readonly ComuneHit[] {
     return this.#ofKinds(key, province, [...CALLED, ['locality'], ['foreign']]);
   }
 
-  /** Returns the comuni with exactly this current, former or foreign name. */
+  /** Returns the comuni with exactly this name. Former names are used only if no current name matches, and foreign names only if neither matches. */
   called(key: string): readonly ComuneHit[] {
     return this.#ofKinds(key, null, [...CALLED, ['foreign']]);
   }
@@ -112,7 +113,7 @@ export class Gazetteer {
     const all = this.all(key);
     const there = all.filter((hit) => province === null || inProvince(hit, province));
     const found = kinds.map((each) => there.filter(({ kind }) => each.includes(kind))).find((hits) => hits.length > 0) ?? [];
-    // If a name is the Italian name of one comune and a foreign name of another, only the Italian name counts.
+    // A foreign name is ignored if the key is also a name of a different kind, even of a place outside the province.
     return found[0]?.kind === 'foreign' && all.some(({ kind }) => kind !== 'foreign') ? [] : found;
   }
 
@@ -135,17 +136,17 @@ export class Gazetteer {
     return postalCode === null ? [] : codesOf(this.all(postalCode).filter(({ kind }) => kind === 'postal_code'));
   }
 
-  /** Returns the search key of the stated province; null if the text is not a province. */
+  /** Returns the key of the stated province; null if no province is stated, or if the text is not a province. */
   bound(stated: Stated | null): string | null {
     return stated !== null && (stated.sure || this.isProvince(stated.key)) ? stated.key : null;
   }
 
-  /** Returns whether the text ends with a comune: `rossi siderno`. */
+  /** Returns whether a text of several words ends with the name of a comune, such as `rossi siderno`. */
   endsInComune(text: string): boolean {
     return suffixes(text).some(({ rest, key, sigla }) => rest !== '' && this.get(key, sigla).some(isComune));
   }
 
-  /** Returns hits whose name differs from the key by one or two letters. */
+  /** Returns hits whose name differs from the key by one or two letters. Returns an empty array if the key has exact hits. */
   async near(key: string, province: string | null): Promise<readonly ComuneHit[]> {
     let hits = this.#near.get(key);
     if (hits === undefined) {
@@ -160,7 +161,7 @@ export class Gazetteer {
 const RENAMED: Readonly<Record<string, string>> = { fo: 'fc', ps: 'pu' };
 
 /**
- * Returns whether a place is, was or may be in a province.
+ * Returns whether a place is or was in a province. Returns true if the province of the place is unknown.
  * @param province car plate code in lower case, or search key of the province's name or of a part of the name (`forli` for Forlì-Cesena)
  */
 function inProvince(hit: ComuneHit, province: string): boolean {
@@ -191,7 +192,7 @@ function cutsBetween(text: string): { before: string; after: string }[] {
   return pieces.map((_, at) => ({ before: pieces.slice(0, at).join(' '), after: pieces.slice(at).join(' ') }));
 }
 
-/** A part of a text that may be a comune, and the words before or after it. */
+/** A part of a text that may be a comune, and the words before or after this part. */
 interface Split {
   readonly text: string;
   readonly key: string;
@@ -213,8 +214,8 @@ export const PART_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the last words of a text that may be a comune, longest first. Each candidate is returned with and without a following car plate code, and without a
- * preceding CAP.
+ * Returns the endings of a text that may be the name of a comune, longest first. Two letters at the end may be a car plate code or part of the name, so both
+ * readings are returned. A CAP before the name is omitted.
  */
 export function suffixes(text: string): Suffix[] {
   const found: Suffix[] = [];
@@ -233,7 +234,7 @@ export function suffixes(text: string): Suffix[] {
   return found.sort((a, b) => a.rest.length - b.rest.length || Number(b.sigla !== null) - Number(a.sigla !== null));
 }
 
-/** Returns the first words of a text that may be a comune, before a street type: `milano via roma`. */
+/** Returns the splits of a text into a possible comune and a following street, such as `milano via roma`. The shortest comune comes first. */
 export function prefixes(text: string): Split[] {
   return cutsBetween(text).slice(1, COMUNE_WORDS).filter(({ after }) => takeType(words(after)) !== null)
     .map(({ before, after }) => ({ text: before, key: comuneKey(before.replace(COMUNE_OF, '')), rest: after }));
@@ -256,7 +257,7 @@ export function keysOf(segments: readonly Segment[]): string[] {
 }
 
 export interface NamedPlace extends Place {
-  /** True if the text is the exact name of the comune. */
+  /** True if the text contains the exact name of a comune. False for a locality, a misspelt name, or a text without a place name. */
   readonly sure: boolean;
 }
 
@@ -280,7 +281,7 @@ function placeText(segment: string): string {
 interface Pieces {
   /** Place names without postal codes. */
   readonly texts: readonly string[];
-  /** Search key of the stated province; null if there is none. */
+  /** Province that is stated, as car plate code in lower case or as search key. Null if there is none. */
   readonly bound: string | null;
   readonly postalCode: string | null;
 }
@@ -318,7 +319,10 @@ function calledAs(text: string, gazetteer: Gazetteer): Called | null {
   return null;
 }
 
-/** Returns the search key of a locality inside the city, even if a comune has the same name. Returns null if the segments name no locality of the city. */
+/**
+ * Returns the search key of a locality inside the city, even if a comune has the same name. Returns null unless `segments` contains a single segment, which
+ * names a locality of the city.
+ */
 export function partOf(city: NamedPlace, segments: readonly Segment[], gazetteer: Gazetteer): string | null {
   const part = segments.length === 1 ? localityKey(placeText(segments[0]?.text ?? '')) : null;
   return (city.comuni ?? []).some((belfiore) => gazetteer.hasPart(part, belfiore)) ? part : null;
@@ -329,14 +333,17 @@ export function isCalled({ text }: Segment, gazetteer: Gazetteer): boolean {
   return calledAs(placeText(text), gazetteer) !== null;
 }
 
-/** Splits a text without commas into names of comuni: `monza milano` → `monza`, `milano`. The last name may be a province or region. */
+/**
+ * Splits a text without commas into names of comuni: `monza milano` → `monza`, `milano`. The last name may be a province or region. Returns the whole text if
+ * it contains any other words.
+ */
 async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly string[]> {
   const names: string[] = [];
   let rest = text;
   while (names.length < MOST_PLACES) {
     if (calledAs(rest, gazetteer) !== null) return [rest, ...names];
     if (gazetteer.all(comuneKey(rest)).length > 0) break;
-    // Loads the keys of parts of the remaining text. Only this step needs these keys.
+    // Looks up the endings of the remaining text. Only this step needs their hits.
     if (names.length > 0 && rest.includes(' ')) await gazetteer.learn(suffixes(rest).map(({ key }) => key));
     const cut = cutsBetween(rest).slice(1).slice(-COMUNE_WORDS)
       .find(({ after }) => calledAs(after, gazetteer) !== null
@@ -353,7 +360,7 @@ const MOST_PLACES = 5;
 
 /**
  * Returns the first named comune that is compatible with all other names. Names after the comune may be the comune's province, region or locality, or the
- * comune's name again. Names before the comune may only be localities of the comune. Returns no comune if the text names two different comuni.
+ * comune's name again. Names before the comune may only be localities of the comune. Returns an empty list of comuni if the text names two different comuni.
  */
 async function ofSeveral(
   parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
@@ -408,7 +415,10 @@ function isPartType(text: string): boolean {
   return PART_TYPES.has(takeType(words(text))?.type ?? '');
 }
 
-/** @param coded cadastral codes of the comuni that have the stated postal code */
+/**
+ * Returns the comuni of the hits. If some of these comuni have the stated postal code, returns only those comuni.
+ * @param coded cadastral codes of the comuni that have the stated postal code
+ */
 function narrowed(hits: readonly ComuneHit[], { locality, sure }: Pick<NamedPlace, 'locality' | 'sure'>, coded: readonly string[]): NamedPlace {
   const codes = codesOf(hits);
   const there = codes.filter((code) => coded.includes(code));
@@ -430,7 +440,9 @@ export async function placeOf(segments: readonly Segment[], lookup: Lookup): Pro
     : ofLast(pieces.texts, pieces, lookup);
 }
 
-/** Returns the comune that is named at the end of the last text. The longest known name is used. The words before the name are a locality. */
+/**
+ * Returns the comune or locality that is named at the end of the last text. The longest known name is used. Words before the name of a comune are a locality.
+ */
 async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, { gazetteer, names }: Pick<Lookup, 'gazetteer' | 'names'>): Promise<NamedPlace> {
   const named = texts.at(-1) ?? '';
   const coded = gazetteer.withPostalCode(postalCode);
@@ -452,7 +464,7 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
 
   let elsewhere: number | null = null;
   for (const suffix of suffixes(named)) {
-    // The name matches, but the comune is not in the stated province.
+    // After a longer name that matches only outside the stated province, shorter names are not tried.
     if (elsewhere !== null && suffix.rest.length > elsewhere) break;
     const where = suffix.sigla ?? bound;
     const hits = gazetteer.get(suffix.key, where);
@@ -476,6 +488,6 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
   const near = elsewhere === null ? await gazetteer.near(ended.text, ended.sigla ?? bound) : [];
   const begun = near.length > 0 || elsewhere !== null ? undefined : beginnings(named).find(({ key }) => gazetteer.get(key, bound).some(isComune));
   if (begun !== undefined) return certain(gazetteer.get(begun.key, bound), localityKey(begun.rest));
-  // An unknown comune returns no result, because an address in a different city would be wrong.
+  // For an unknown comune, the list of comuni is empty, because an address in a different city would be wrong.
   return likely(near, null);
 }

@@ -21,7 +21,7 @@ export const PUBLISHED_POSITION = {
   lon: ['float8', 'Longitude as published; null if not stated'],
 } as const satisfies SharedColumns;
 
-/** Layer column of a list whose rows state their place as province and comune. */
+/** Layer column `place` for a list whose rows state a province and a comune. */
 export const PLACE_OF_POINT: LayerColumns = {
   place: ['text not null', 'Province and comune as published, which are the place of the row. A newer part supersedes older parts with the same place'],
 };

@@ -16,7 +16,7 @@ interface SplitAddress {
   readonly colour: 'ROSSO' | 'NERO' | null;
 }
 
-/** Longer texts are not addresses. The limit also bounds the run time of the patterns below. */
+/** Maximum length of an address in characters. The limit also bounds the run time of the patterns below. */
 const LONGEST = 500;
 /**
  * Matches a CAP at the end (`- 92019`). If the CAP is written twice, also matches the comune and province between the two: `72013, CEGLIE MESSAPICA (BR)

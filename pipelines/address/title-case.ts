@@ -19,7 +19,7 @@ export function titleCase(name: string): string {
     const isFirst = first;
     first = false;
     if (UPPER.has(word) || (roman(word) !== null && lower[offset - 1] !== "'")) return word.toLocaleUpperCase('it');
-    // Handles abbreviations in two pieces: `P.zza`, `F.lli`.
+    // The second part of an abbreviation stays in lower case: `P.zza`, `F.lli`.
     const head = /(\p{L})[./]$/u.exec(lower.slice(0, offset))?.[1];
     if (head !== undefined && (STREET_TYPES.has(head + word) || ABBREVIATIONS.has(head + word))) return word;
     const isLast = offset + word.length === lower.length;

@@ -46,10 +46,7 @@ export const STREET_TYPES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(WRITTEN_TYPES),
 ]);
 
-/**
- * Second meanings of abbreviations. `P.ta` is piazzetta or porta, `V.co` is vico or vicolo, and `L.go` is largo or lungo. The search also tries the second
- * meaning.
- */
+/** Second meanings of abbreviations: `P.ta` is piazzetta or porta, and `V.co` is vico or vicolo. The search also tries the second meaning. */
 export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'], vco: ['vicolo'] };
 
 /** Street types at the end of German compounds, such as `museumstrasse` and `romstr`. Longest first. */
@@ -58,7 +55,7 @@ export const GERMAN_ENDINGS: readonly (readonly [string, string])[] = [
   ['weg', 'weg'], ['str', 'strasse'],
 ];
 
-/** Maps abbreviations of numbered roads to their types. */
+/** Types of numbered roads, by the letter that distinguishes their abbreviations: `SS`, `SP`, `SR` and `SC`. */
 export const ROUTES: Readonly<Record<string, string>> = {
   s: 'strada statale', p: 'strada provinciale', r: 'strada regionale', c: 'strada comunale',
 };
@@ -114,7 +111,7 @@ export const REGNAL: ReadonlyMap<string, number> = new Map([
   ['onorio', 3], ['celestino', 5], ['silvestro', 2], ['ottone', 3], ['corrado', 4], ['francesco', 2], ['vittorio', 3], ['alberto', 2], ['cosimo', 3],
 ]);
 
-/** Cardinal numbers, from one. */
+/** Number words from 1 to 39. */
 const CARDINALS = 'uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove '
   + 'venti ventuno ventidue ventitre ventiquattro venticinque ventisei ventisette ventotto ventinove '
   + 'trenta trentuno trentadue trentatre trentaquattro trentacinque trentasei trentasette trentotto trentanove';

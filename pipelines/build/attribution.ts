@@ -23,7 +23,7 @@ interface Citation {
 /** Sources of a section for one group of parcels. */
 interface Cited {
   readonly section: string;
-  /** Keys of the parcels in the group, with the section and a slash in front, as in `record.sql`. The only key of the largest group is the section's name. */
+  /** Keys of the parcels in the group, each with the prefix `<section>/`, as in `record.sql`. The only key of the largest group is the section's name. */
   readonly keys: readonly string[];
   /** Period of each source, by source id. */
   readonly periods: ReadonlyMap<string, string>;
@@ -59,7 +59,7 @@ export async function citationsOf(database: Database, joined: Joined, sources: r
   const cite = (section: string, key: string, sourceId: string | null, vintage: string | null): void => {
     const keys = take(found, section, () => new Map<string, Vintages>());
     const cited = take(keys, key, (): Vintages => new Map());
-    // The folder of a source may have been deleted after the publication.
+    // Skips a source whose folder was deleted after its files were loaded.
     if (sourceId !== null && known.has(sourceId)) take(cited, sourceId, () => new Set<string>()).add(vintage ?? '');
   };
   if (region === 0) {
@@ -144,7 +144,7 @@ interface Compared {
   readonly sources: readonly RegisteredSource[];
 }
 
-/** Finds the sections that keep their published citations. Returns none if all tables were built whole. */
+/** Finds the sections that keep their published citations. Returns empty sets if all tables were built completely. */
 async function keptSections(
   session: Session, { incremental, products }: Joined, tables: readonly CitedTable[], sources: readonly RegisteredSource[],
 ): Promise<Kept> {
@@ -192,7 +192,7 @@ function factsOf({ file, parts, facts }: SqlFile): Pick<SqlFile, 'parts'> {
   return { parts: facts === null ? parts : [...facts, { file, text: publication('facts') }] };
 }
 
-/** Returns whether all current files of a layer's source have the same vintage. The citations then do not depend on which file contains a parcel. */
+/** Returns whether all current files of a layer's source have the same vintage. In this case, the citations do not depend on which file contains a parcel. */
 function hasOneVintage(products: readonly Product[], sources: readonly RegisteredSource[], layer: Relation): boolean {
   const id = sourceOfLayer(sources, layer)?.id;
   const vintages = products.flatMap(({ cited }) => cited.flatMap(({ sourceId, vintage }) => (sourceId === id ? [vintage] : [])));

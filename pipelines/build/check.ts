@@ -31,7 +31,7 @@ export async function check(
     incremental !== null && (how?.by === 'parcels' || how?.by === 'sharing') && reads.every((read) => !made.has(read) || incremental.results.has(read));
   const whole = files.filter((file) => !ofChanged(file));
   await inWorkspace(database, schema, async (session) => {
-    // The headers of files of checks do not list layers.
+    // Creates all remaining views, because the headers of check files do not list layers.
     if (files.length > 0) await incremental?.views.provideRest(session);
     await incremental?.provideIndexedParcels(session, whole.flatMap(({ reads }) => reads));
   });

@@ -24,7 +24,7 @@ interface Swap extends Record<string, unknown> {
   readonly swap: number;
   /** New publication; null if the region was withdrawn. */
   readonly publication: number | null;
-  /** Previous publication; null if nothing was published before. */
+  /** Publication before the swap; null if nothing was published at that time. */
   readonly before: number | null;
 }
 
@@ -37,7 +37,7 @@ interface Counted extends Swap {
 type Counts = Record<ChangeLine['op'], number>;
 
 /**
- * Counts the parcels that the last publication, rollback or withdrawal changed, by comune. Does nothing if no history is kept.
+ * Counts the parcels that the last publication, rollback or withdrawal changed, by comune. Does nothing in a distributed database, which has no history.
  * @param unit ISTAT code of the region, or 0 for Italy
  */
 export async function countChanges(database: Database, unit: number): Promise<void> {
@@ -85,7 +85,7 @@ async function countDifferences(database: Database, swap: number, region: number
   return counts;
 }
 
-/** Compares parcels. Compares the geometries first, because a changed geometry needs no comparison of the columns, which takes most of the time. */
+/** Compares parcels. Geometries are compared first. A parcel with a changed geometry needs no comparison of its columns, which would take most of the time. */
 async function changesIn(
   database: Database, { swap, region, fids }: { readonly swap: number; readonly region: number; readonly fids: readonly number[] },
 ): Promise<readonly Pick<ChangeLine, 'fid' | 'comune' | 'op'>[]> {

@@ -1,6 +1,6 @@
 /**
- * Decides which statistics the quality gate refuses. Needs no database. Every checked statistic of a province or comune has one limit. A limit bounds either
- * the change from the published value or the value itself.
+ * Decides which statistics of provinces and comuni the quality gate refuses. Needs no database. A limit bounds either the change of a statistic from its
+ * published value, or the statistic itself.
  */
 import { QUANTILES, sumOf, WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigures, type Quantile } from '../db/figures.ts';
 import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';
@@ -8,7 +8,7 @@ import type { Relation } from '../contract/sql-files.ts';
 
 /** A statistic that the quality gate refuses. */
 export interface Violation {
-  /** Section that the table of the statistic belongs to. */
+  /** Section to which the table of the statistic belongs. */
   readonly section: string;
   readonly relation: Relation;
   readonly place: string;
@@ -51,7 +51,7 @@ const FEW_CHANGED = 0.5;
  * deviations once in 15,000 comparisons. Three standard deviations would be exceeded once in 370, which means a false alarm each year.
  */
 const DEVIATIONS = 4;
-/** Tolerance for rounding errors of shares. In binary, 1 − 0.8 is less than 0.2. */
+/** Tolerance for rounding errors of shares. In floating-point arithmetic, 1 − 0.8 is less than 0.2. */
 const ROUNDING = 1e-9;
 
 export interface Comparison {
@@ -66,7 +66,7 @@ export interface Comparison {
   readonly nameOf: (province: string, comune: string | null) => string;
   /** Measures several comuni as one place. Called for provinces whose set of comuni changed. */
   readonly among: (comuni: readonly string[]) => Promise<{ readonly before: readonly Figures[]; readonly after: readonly Figures[] }>;
-  /** Compares the values of a field row by row. Called only if a quantile is suspicious. @param comuni null for all comuni */
+  /** Compares the old and new values of a field as multisets. Called only if a quantile exceeds its limit. @param comuni null for all comuni */
   readonly changes: (field: string, comuni: readonly string[] | null) => Promise<readonly Changes[]>;
 }
 
@@ -160,9 +160,12 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
 
 type PlaceOfSlice = Pick<Changes, 'slice' | 'province' | 'comune'>;
 
-/** Checks whether changed values explain a moved quantile. The values of a field are compared once for all places. */
+/**
+ * Checks whether a quantile that exceeds its limit moved with the distribution of the values, and not by chance. The values of a field are compared once for
+ * all places.
+ */
 function explaining(changes: Comparison['changes']): {
-  /** Returns the exceeded limits that the changed values do not explain. */
+  /** Returns the exceeded limits for which the distribution of the values moved. */
   not(moved: readonly QuantileLimit[], field: string, place: PlaceOfSlice, comuni: readonly string[] | null): Promise<QuantileLimit[]>;
 } {
   const known = new Map<string, Promise<readonly Changes[]>>();
@@ -208,7 +211,7 @@ function comuniOf(figures: readonly Figures[], slice: string): Map<string, Figur
   return new Map(figures.filter((each) => each.slice === slice && each.comune !== '').map((each) => [each.comune, each]));
 }
 
-/** Returns the statistics of a whole province, or of the whole slice if no province is given. */
+/** Returns the statistics of a whole province in a slice. Without `province`, returns those of the only province in the slice. */
 function find(figures: readonly Figures[], slice: string, province?: string): Figures {
   return figures.find((each) => each.slice === slice && each.comune === '' && each.province === (province ?? each.province)) ?? NOTHING;
 }

@@ -105,13 +105,13 @@ export async function gate(database: Database, joined: Joined, { subject, accept
 interface Parcels {
   /** All parcels. */
   readonly all: Place;
-  /** Parcels of the comuni with changed rows. Null if all tables were built whole. */
+  /** Parcels of the comuni with changed rows. Null if all tables were built completely. */
   readonly reached: PlacesReached | null;
   /** Returns the largest number of rows that a province has in one slice of a table. */
   readonly rowsOfProvince: (session: Session, watched: TableGate, table: Measured) => Promise<number>;
 }
 
-/** Numbers of parcels: of the region, and of its largest province. */
+/** Number of parcels in a region and in its largest province. */
 interface ParcelCounts {
   readonly all: number;
   readonly largest: number;
@@ -146,7 +146,10 @@ async function listParcels(session: Session, joined: Joined): Promise<Parcels | 
 /** A gate without fields, to count parcels by province. */
 const PLACES: TableGate = { section: 'basic', by: 'belfiore', fields: {}, excused: {} };
 
-/** Returns whether the windows of a table are kept. Tables without rows of parcels are small, and are measured whole. */
+/**
+ * Returns whether the windows around the quantiles of a table are stored. Tables whose rows do not belong to parcels are small, and are always measured
+ * completely.
+ */
 function hasWindows(relation: Relation, { by }: TableGate): boolean {
   return by === 'fid' || relation === 'core.parcel';
 }
@@ -155,13 +158,13 @@ function hasWindows(relation: Relation, { by }: TableGate): boolean {
 interface PatchedTable {
   /** Rows of all comuni with changed rows in any table. */
   readonly now: Measured;
-  /** Replaced rows. */
+  /** Published rows that the new rows replace. */
   readonly gone: Measured;
   readonly came: Measured;
   readonly comuni: readonly string[];
 }
 
-/** Returns the changed rows of a table; null if the table was built whole. */
+/** Returns the changed rows of a table; null if the table was built completely. */
 async function patchedOf(session: Session, { incremental, products }: Joined, parcels: Parcels | null, relation: Relation): Promise<PatchedTable | null> {
   const patch = incremental?.results.get(relation)?.patch ?? null;
   const published = products.find((product) => product.relation === relation)?.published ?? null;
@@ -174,7 +177,7 @@ async function patchedOf(session: Session, { incremental, products }: Joined, pa
   };
 }
 
-/** Returns the published table and its parcels. */
+/** Returns the published table and the published parcels, for `measure`. Copies tables that are on other nodes. */
 async function measuredWas(session: Session, joined: Joined, table: Place): Promise<Measured> {
   const parcels = parcelsOf(joined);
   return { table: await atHand(session, joined.schema, table), parcels: parcels === null ? null : await atHand(session, joined.schema, parcels) };
@@ -186,7 +189,7 @@ function parcelsOf({ products }: Joined): Place | null {
   return table === null ? null : { schema: 'core', table };
 }
 
-/** Returns the published table's statistics from the ledger. Returns an empty array if a field with limits was not measured. */
+/** Returns the published table's statistics from the ledger. Returns an empty array if a checked field or identity was not measured. */
 async function keptFigures(session: Session, region: number, relation: Relation, watched: TableGate): Promise<readonly Figures[]> {
   const kept = await figuresOf(session, region, relation);
   const isMeasured = ({ fields, identities }: Figures): boolean =>
@@ -194,7 +197,7 @@ async function keptFigures(session: Session, region: number, relation: Relation,
   return kept.every((each) => each.province === WHOLE || isMeasured(each)) ? kept : [];
 }
 
-/** Statistics of the published table, and how to measure the provinces that cannot be computed from them. */
+/** Statistics of the published table, and a function that measures the provinces whose statistics cannot be computed from the stored statistics. */
 interface Kept extends Pick<Comparison, 'provinceOf'> {
   readonly kept: readonly Figures[];
   readonly measureAll: (comuni: readonly string[]) => Promise<Figures[]>;
@@ -202,7 +205,7 @@ interface Kept extends Pick<Comparison, 'provinceOf'> {
 
 /**
  * Measures the comuni with changed rows. Other comuni keep their statistics. The statistics of a province are computed from its comuni and from the changed
- * values. A province is measured again if a comune moved to another province, or if the changed values do not determine a quantile.
+ * values. A province is measured again if a comune moved to a different province, or if a new quantile is outside its stored window.
  */
 async function measureReached(
   session: Session, watched: TableGate, { now, gone, came, comuni }: PatchedTable, { kept, provinceOf, measureAll }: Kept,
@@ -263,7 +266,7 @@ async function listComuni(session: Session): Promise<Pick<Comparison, 'provinceO
   };
 }
 
-/** Formats a violation: section, table, place, statistic, before → after, limit. */
+/** Formats violations as a text table: section, table, place, statistic, before → after, limit. Shows at most six violations of each table. */
 function describeViolations(violations: readonly Violation[]): string {
   const names = [...new Set(violations.map(({ relation }) => relation))];
   const relations = names.map((name) => ({ name, own: violations.filter(({ relation }) => relation === name) }));

@@ -160,7 +160,10 @@ export class IncrementalBuild {
     return (this.#places = { before, after, of });
   }
 
-  /** Makes the changed parcels visible as `parcel` in `schema`. @returns false if no parcel changed or the changes are not known */
+  /**
+   * Creates views in `schema`: `parcel` with the changed parcels, and the patched tables with their new rows.
+   * @returns false if no parcel changed or the changes are not known
+   */
   async provideChanged(session: Session): Promise<boolean> {
     if (this.#changed === null || this.#changed === 0) return false;
     await dropOthers(session, this.schema, this.#kept);
@@ -199,7 +202,7 @@ export class IncrementalBuild {
     return how?.by === 'content' ? this.#takeUnchanged(session, product) : this.#takeParcels(session, product);
   }
 
-  /** Builds the parcels from the changed documents. If most parcels changed, the complete new table is used instead of a patch. */
+  /** Builds the parcels from the changed documents. If the share of changed parcels exceeds the limit, the complete new table is used instead of a patch. */
   async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | 'whole' | null> {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
@@ -295,7 +298,7 @@ export class IncrementalBuild {
     });
   }
 
-  /** Runs the table's SQL for a set of parcels. In other tables, the SQL sees only the new rows of these parcels. */
+  /** Runs the table's SQL for a set of parcels. In the input tables, the SQL sees only the current rows of these parcels. */
   async #runFor(session: Session, product: Product, reach: Reach): Promise<void> {
     await this.#run(session, product, async () => {
       await provideParcelsOf(session, this.schema, `${reach}_parcel`);
@@ -316,7 +319,9 @@ export class IncrementalBuild {
     else await providePatchedRowsOf(session, this.schema, { to, was: this.#was(relation), patch, parcels });
   }
 
-  /** Shows the published table with the new rows in the workspace, as a view. @param from table with the new rows @param patch null if no row changed */
+  /**
+   * Creates a view in the workspace that shows the published table with the new rows. @param from table with the new rows @param patch null if no row changed
+   */
   async #patch(session: Session, product: Product, from: string, patch: Patch | null): Promise<Result> {
     const { relation, file } = product;
     const was = this.#was(relation);
@@ -344,8 +349,8 @@ export class IncrementalBuild {
   }
 
   /**
-   * Finds the parcels whose rows must be built again. @returns the common prefix of the names of two tables with these parcels; the names end in `_fid` and
-   * `_parcel`
+   * Finds the parcels whose rows must be built again.
+   * @returns the name of the set of these parcels. The tables `<name>_fid` and `<name>_parcel` contain the parcels
    */
   async #reachOf(session: Session, product: Product): Promise<Reach> {
     const { relation, file: { incremental: how, file, reads } } = product;
@@ -377,8 +382,9 @@ export class IncrementalBuild {
   }
 
   /**
-   * Returns the set of an input table that shares the same column, if the set has all parcels whose inputs changed. The values of the column come from this
-   * input, so the set also has all parcels that share a value. Returns null if there is no such set.
+   * Finds an input table whose parcels share the same column. Returns the set of parcels for which this input table was built, if the set contains all parcels
+   * whose inputs changed. The values of the column come from the input table, so the set also contains all parcels that share a value. Returns null if there is
+   * no such set.
    * @param others tables with the fids of the parcels whose inputs changed, except changed parcels
    */
   async #knownSharing(session: Session, reads: readonly Relation[], column: string, others: readonly Place[]): Promise<Reach | null> {

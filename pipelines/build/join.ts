@@ -30,14 +30,14 @@ const publication = statementsOf('publication');
 export interface Joined {
   readonly region: number;
   readonly schema: string;
-  /** Current files. */
+  /** Ids of the current files that the region uses. */
   readonly files: readonly number[];
   readonly products: readonly Product[];
-  /** Products whose table is in the workspace. */
+  /** Products whose table was completely rebuilt or has changed rows. */
   readonly built: readonly Product[];
   /** Null if all tables were completely rebuilt. */
   readonly incremental: IncrementalBuild | null;
-  /** Null if all parcels are on one node. */
+  /** Null for Italy, or if all parcels are on one node. */
   readonly nodes: OnNodes | null;
   /** Build time of each completely rebuilt table, in seconds. */
   readonly seconds: ReadonlyMap<Relation, number>;
@@ -143,7 +143,8 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
   };
   const after = ({ file }: Product): Product[] => ordered.filter(({ relation }) => file.reads.includes(relation));
   const [lane = ''] = lanes;
-  // Opens one session for all tables if the tables are built one after another. A waiting session could be closed by the server.
+  // If tables are built one after another, one session is enough. Parallel jobs open a session for each table, because the server may close a session that
+  // waits.
   if (lanes.length === 1) await inWorkspace(database, schema, (session) => inParallel(1, ordered, (product) => make(product, session, lane), { after }));
   else {
     const makeIn = (product: Product, at: number): Promise<void> => inWorkspace(database, schema, (session) => make(product, session, laneSchema(region, at)));
@@ -151,12 +152,12 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
   }
 }
 
-/** Returns true if the SQL of a table reads only the list of parcels, so that it needs no spatial join. */
+/** Returns true if the SQL of a table reads only the list of parcels, so that the SQL needs no spatial join. */
 function onlyListsParcels({ incremental: how }: SqlFile): boolean {
   return how?.by === 'content' && how.parcels === 'all';
 }
 
-/** Builds one table in a schema of its own and moves the table into the workspace. The same transaction records the table as built. */
+/** Builds one table in a separate schema and moves the table into the workspace. The same transaction records the table as built. */
 async function buildTable({ region, schema, nodes, views, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
   const { relation, file } = product;
   const table = tableOf(relation);
@@ -178,15 +179,18 @@ async function buildTable({ region, schema, nodes, views, seconds, log }: Build,
 
 /**
  * Compares two tables by their last build time, longest first, so that no core is idle at the end. On a first build no time is known. Raster sweeps then come
- * first, because sweeps run in this process while the database builds another table. Tables that read many other tables follow, because such tables usually
- * take long.
+ * first, because sweeps run in this process while the database builds other tables. Tables that read many other tables follow, because such tables usually take
+ * long.
  */
 function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Product) => number {
   const weight = ({ relation, file }: Product): number => before.get(relation) ?? (file.sweep === null ? file.reads.length : Number.MAX_VALUE);
   return (a, b) => weight(b) - weight(a);
 }
 
-/** Ranks a table for the build order. Patched tables come first. Completely rebuilt tables wait for the parcels. */
+/**
+ * Returns the rank of a table in the order of an incremental build. The parcels come first, then other tables that may be patched, tables that are compared
+ * with the published table, and all other tables.
+ */
 function rankOf({ relation, incremental, file }: Product): number {
   if (relation === 'core.parcel') return 1;
   return incremental ? 2 : file.incremental?.by === 'content' ? 3 : 4;
@@ -202,7 +206,10 @@ export async function dropBuild(session: Session, region: number): Promise<void>
   await session.query(publication('forget_built'), [region]);
 }
 
-/** Drops all tables of a workspace except completed tables whose fingerprint is still valid. */
+/**
+ * Prepares the workspace. Keeps the tables that an interrupted run completed, if all their fingerprints are still valid. Otherwise drops the whole build and
+ * creates an empty workspace.
+ */
 async function prepare(session: Session, schema: string, region: number, stale: readonly Product[]): Promise<void> {
   const built = await session.query<{ relation: Relation; fingerprint: string }>(publication('built'), [region]);
   const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));

@@ -32,7 +32,7 @@ import { fence } from '../ledger/runs.ts';
 const statement = statementsOf('publication');
 
 interface Patience {
-  /** Longest time that a swap may block readers, in milliseconds. */
+  /** Longest wait for each lock, in milliseconds. New readers are blocked during this wait. */
   readonly lockTimeoutMs: number;
   /** Largest number of attempts to swap. */
   readonly tries: number;
@@ -68,7 +68,7 @@ interface PatchedTable extends Content {
 type MadeTable = ProvenTable | PatchedTable;
 type MadeEntry = readonly [Relation, MadeTable];
 
-/** Checks that completely rebuilt tables can be attached as partitions, and computes their digests. */
+/** Checks that completely rebuilt tables can be attached as partitions, and computes their digests. Patched tables are returned unchecked. */
 async function proveTables(
   database: Database, { region, schema, built, incremental, nodes }: Joined, parallel: number,
 ): Promise<ReadonlyMap<Relation, MadeTable>> {
@@ -138,7 +138,7 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
 
 /**
  * Replaces the changed rows of published tables.
- * @throws Error if the published table is not the one for which the patch was built, which is a bug in the locks
+ * @throws Error if the patch was built for a different published table, which is a bug in the locking
  */
 async function applyPatches(session: Session, made: ReadonlyMap<Relation, MadeTable>, before: ReadonlyMap<Relation, PublishedTable>): Promise<void> {
   for (const [relation, content] of made) {
@@ -161,7 +161,7 @@ async function exchangeTables(
     const old = before.get(relation);
     const content = made.get(relation);
     if (content === undefined) {
-      // Published tables stay attached if they were not rebuilt or if their rows are equal.
+      // A published table stays attached if it was not rebuilt, or if the rebuilt rows are equal.
       if (old !== undefined) tables.push({ ...old, fingerprint, inputs });
       continue;
     }
@@ -238,9 +238,9 @@ interface Holder extends Record<string, unknown> {
   readonly pid: number;
   readonly program: string;
   readonly user: string;
-  /** Address of the client; null if the client is on this machine, or if the current role may not see the address. */
+  /** Address of the client; null if the client uses a local socket, or if the current role may not see the address. */
   readonly address: string | null;
-  /** Start of the session in UTC; null if the current role may not see the start. */
+  /** Start of the session's transaction in UTC; null if the current role may not see the start. */
   readonly since: string | null;
   /** Statement that ends the session. */
   readonly ending: string;
@@ -260,7 +260,7 @@ async function blockedBy(session: Session, expected: string, cause: unknown): Pr
   });
 }
 
-/** Returns the tables of a publication. For a withdrawn region, uses the tables of the last publication. */
+/** Returns the place, row count and digest of each table of a publication. Tables of the previous publication are in the schema `previous`. */
 function statesOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current' | 'previous'): Map<Relation, TableState> {
   return new Map([...tables].map(([relation, { heldIn, currentTable, rows, digest }]) => (
     [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: currentTable } : { schema: 'previous', table: heldIn }, rows, digest }]
@@ -268,7 +268,8 @@ function statesOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current
 }
 
 /**
- * Waits until no session reads a record, and blocks sessions that call `api.hold_publication`. Drops the views that `followRegion` creates again.
+ * Waits until no session reads a record, and blocks sessions that call `api.hold_publication`. For Italy, also drops the views of past rows, which
+ * `followRegion` creates again.
  */
 async function holdReaders(session: Session, region: number): Promise<void> {
   await session.query(statement('hold_readers'));

@@ -23,7 +23,7 @@ export async function tilesOf(session: Session, schema: string, tiles: string): 
   const found = new Map<string, Promise<string | null>>();
   return Promise.all(rows.map(async ({ member, path, sha256, size, ...tile }) => {
     const places = new Map<string, Seen | null>([[path, null], ...seen.filter((each) => each.sha256 === sha256).map((each) => [each.path, each] as const)]);
-    // A zip may contain several rasters.
+    // A zip may contain several rasters, so each file is searched only once.
     const file = found.get(sha256) ?? find(places, sha256, size);
     found.set(sha256, file);
     const here = await file;

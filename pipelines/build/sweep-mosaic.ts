@@ -246,7 +246,10 @@ export class Mosaic {
   }
 }
 
-/** Returns whether the cells of two tiles coincide. Allows a difference of a hundredth of a cell, because files contain rounded corners. */
+/**
+ * Returns whether two tiles have the same model and CRS, and their cells coincide. Allows a difference of a hundredth of a cell, because files contain rounded
+ * corners.
+ */
 function isOnGridOf(first: Tile, tile: Tile): boolean {
   const sizes = [[tile.cellWidth / first.cellWidth, tile.width], [tile.cellHeight / first.cellHeight, tile.height]] as const;
   const corners = [(tile.west - first.west) / first.cellWidth, (first.north - tile.north) / first.cellHeight];
@@ -256,7 +259,7 @@ function isOnGridOf(first: Tile, tile: Tile): boolean {
 }
 
 /**
- * Groups tiles whose cells coincide into mosaics. Tiles on a different grid form a separate mosaic, which is read later.
+ * Groups tiles into mosaics. A mosaic consists of tiles with the same model and CRS whose cells coincide. The mosaics are read one after another.
  * @param tiles sorted by model and name
  */
 export function mosaicsOf(tiles: readonly Tile[], blocks: Blocks): Mosaic[] {

@@ -5,7 +5,7 @@
 
 import type { Project } from './sweep-projection.ts';
 
-/** Corner and size of cells, in the units of the CRS. */
+/** North-western corner and cell size of a grid, in the units of the CRS. */
 export interface CellGrid {
   readonly west: number;
   readonly north: number;

@@ -41,7 +41,8 @@ const statement = statementsOf('sweep');
 /**
  * Runs the SQL file that builds a table, including the raster sweeps that the file names. Call inside a transaction.
  * @param schema schema in which tables with unqualified names are created
- * @param published current partition of the table, or null. If a raster is missing, a sweep copies rows of this partition from `standing_<table>`
+ * @param published current partition of the table, or null. If a raster is missing, the SQL of the file copies rows of this partition from the view
+ * `standing_<table>`
  * @param detail `runs`: also records runs of cells, for the explanation of a few parcels
  */
 export async function runTableFile(
@@ -71,7 +72,7 @@ async function sweepCells(session: Session, schema: string, sweep: Sweep, detail
   return { bytesRead: blocks.bytesRead };
 }
 
-/** A sweep over all mosaics of a publisher, one mosaic after another. */
+/** Runs a sweep over all mosaics of its rasters, one mosaic after another. */
 class Pass {
   readonly #session: Session;
   readonly #schema: string;

@@ -44,7 +44,7 @@ export interface RemoteFile {
   readonly link?: RegExp;
   /** If set, the file is assembled from pages. Such a file has a single edition, with an empty path. */
   readonly pages?: Pages;
-  /** True if the publisher may not offer the file, such as a tile that contains only sea. */
+  /** True if a missing file is not an error. For example, publishers offer no tiles that contain only sea. */
   readonly optional?: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { Manifest } from './source.ts';
 
 type Columns = Readonly<Record<'ignored' | 'optional', Manifest['ignored']>>;
 
-/** Row numbers. */
+/** Columns that contain row numbers. */
 export const ROW_NUMBERS: Columns = {
   ignored: {
     objectid: 'row number added by the program that wrote the file',
@@ -16,7 +16,7 @@ export const ROW_NUMBERS: Columns = {
   },
 };
 
-/** Measures of polygons. */
+/** Columns that contain the perimeter or area of a polygon. */
 export const POLYGON_MEASURES: Columns = {
   ignored: {
     shape_leng: 'perimeter in the file\'s CRS: not served',

@@ -1,6 +1,6 @@
 /**
- * Computes fingerprints of build results. The facts are versions, files, SQL without comments and layout, and the versions of the database engine. A
- * fingerprint is the digest of these facts. The facts are also stored, so that differences can be explained.
+ * Computes fingerprints of build results. A fingerprint is the digest of the facts that determine a result. These facts are files, SQL without comments and
+ * layout, the versions of readers and SQL files, and the versions of the database engine. The facts are also stored, so that differences can be explained.
  */
 import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 
@@ -50,7 +50,7 @@ export function readerFacts({ id, manifest, staging, load, placesOf, places, lay
   };
 }
 
-/** Returns the reason why a result must be built again, or null. @param before null if no facts were recorded */
+/** Returns the reason why a result must be built again, or null if no fact changed. @param before null if no facts were recorded */
 export function whyChanged(before: Facts | null, now: Facts): string | null {
   if (before === null || ENGINE.some((name) => name in now && !(name in before))) return UNNOTED;
   const reasons: string[] = [];

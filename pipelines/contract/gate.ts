@@ -1,6 +1,6 @@
 /** Rules of the quality gate for a published table: limits for changes of statistics, bounds of values, and sums that must agree. */
 
-/** Limits of a field for changes of median and 95th percentile, with the required reason for these limits. */
+/** Limits for changes of a field's median and 95th percentile that differ from the default, with the reason. */
 export interface Moves {
   /** Allowed change of median and 95th percentile, as a share of the old value. Default 0.25. */
   readonly by?: number;
@@ -50,10 +50,13 @@ export interface Identity {
   readonly most: number;
 }
 
-/** A rule that relates several tables. The SQL file checks the rule and returns the columns slice, place, known and broken. */
+/**
+ * A rule that relates several tables. The SQL file returns one row per slice, with the columns `slice`, `known` (number of checked rows) and `broken` (number
+ * of violating rows).
+ */
 interface IdentityQuery {
   readonly file: string;
-  /** Name of the violated rule. */
+  /** Description of the rows that violate the rule, for messages. */
   readonly name: string;
   readonly most: number;
 }

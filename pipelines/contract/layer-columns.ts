@@ -10,7 +10,7 @@ export function publishedPolygon(what: string): LayerColumns {
 }
 
 /**
- * Columns of an area that `load.sql` measures, and repairs if it is invalid.
+ * Columns for the size and the geometry of an area. `load.sql` measures the area, and repairs an invalid geometry.
  * @param what noun for the area, such as `polygon`
  * @param note more about the geometry
  */

@@ -60,7 +60,7 @@ const ALIASES: Readonly<Record<string, number>> = {
 
 const CODES: ReadonlyMap<string, number> = new Map([...REGIONS.map(({ name, code }) => [key(name), code] as const), ...Object.entries(ALIASES)]);
 
-/** Returns the regions that a file name contains. */
+/** Returns the regions whose names occur in a file name. */
 export function regionsInName(name: string): Region[] {
   const letters = key(name);
   return REGIONS.filter((region) => letters.includes(key(region.name)));
@@ -124,8 +124,8 @@ export function regionSlug(region: number): string {
 }
 
 /**
- * Normalises a national cadastral reference. Converts letters to upper case and removes the prefix `CadastralParcel.IT.AGE.PLA.`, which the cadastre's files
- * contain.
+ * Normalises a national cadastral reference. Converts the part before the label to upper case. Removes the prefix `CadastralParcel.IT.AGE.PLA.` or
+ * `IT.AGE.PLA.`, which the cadastre's files contain.
  */
 export function plainReference(text: string): string {
   return text.replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^(?:IT\.(?:TN|BZ)\.)?[^.]+/i, (place) => place.toUpperCase());

@@ -37,7 +37,7 @@ export async function loadSources(): Promise<RegisteredSource[]> {
 }
 
 /**
- * Returns the requested sources in the requested order.
+ * Returns the requested sources, in the order of `sources`.
  * @param ids null for all sources
  * @throws MappaleError `SOURCE_UNKNOWN` (exit 2)
  */

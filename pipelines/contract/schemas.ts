@@ -42,7 +42,7 @@ export const coverageWord = z.enum(['mapped', 'not_mapped', 'not_loaded', 'not_a
 export const COVERAGE_MEANING = 'mapped: empty means none here; not_mapped: the loaded files do not cover this place; not_loaded: no files are loaded; '
   + 'not_applicable: the section does not exist for this kind of parcel';
 
-/** Fields of a parcel that every API response contains. */
+/** Fields that API responses contain for every parcel. */
 export const parcelFacts = {
   fid: whole.describe('Identifier, stable across reloads'),
   gml_id: z.string().describe('Published identifier of the feature (gml:id); for parcels of a land register, the cadastral reference'),
@@ -53,7 +53,7 @@ export const parcelFacts = {
   centroid,
 };
 
-/** Fields of an address (access point) that every API response contains. */
+/** Fields that API responses contain for every address (access point). */
 export const addressFacts = {
   address_id: whole.describe('PROGRESSIVO_ACCESSO of ANNCSU'),
   street_name: z.string().describe('Name of the street in title case'),

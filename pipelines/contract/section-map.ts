@@ -53,7 +53,7 @@ export interface Italian {
   readonly units?: Readonly<Record<string, string>>;
   /** Italian texts of values that are words, by value. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Italian headings of the list's columns, and the sentence above the list. */
+  /** Italian headings of the list's columns, by field. */
   readonly columns?: Readonly<Record<string, string>>;
   readonly caption?: string;
   readonly note?: string;

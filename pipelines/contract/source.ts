@@ -53,7 +53,7 @@ export interface Manifest {
   readonly attribution: Attribution;
   /** Description of how the reader finds the vintage of a file. */
   readonly vintageRule: string;
-  /** Addresses from which a person can download the files. Includes the addresses of the downloads. */
+  /** Addresses from which a person can download the files. Includes the addresses of automatic downloads. */
   readonly downloads: readonly { readonly url: string; readonly note: string }[];
   /** `monthly`, `half-yearly`, … */
   readonly cadence: string;
@@ -74,8 +74,8 @@ export interface Manifest {
   /** Entry in the annex of Regulation (EU) 2023/138 on high-value datasets. Omitted if the annex does not list the dataset. */
   readonly highValue?: { readonly category: 'geospatial' | 'environment'; readonly entry: string };
   /**
-   * Layer tables in which each row is an accepted record, with one row per (member_id, position). `layers` declares the tables and load.sql fills the
-   * tables. Tables with parts of a record (subdivided pieces, tokens) are not listed.
+   * Layer tables in which each row is an accepted record, with one row per (member_id, position). `Source.layers` declares these tables, and load.sql fills
+   * them. Tables with parts of a record (subdivided pieces, tokens) are not listed.
    */
   readonly layers: readonly string[];
 }

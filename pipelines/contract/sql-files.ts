@@ -92,10 +92,12 @@ export function readSqlFile(path: string): SqlFile {
   return file;
 }
 
-/** The line of a `build.sql` after which the view `evidence` follows. Only an explanation runs the view, so a changed view makes no table stale. */
+/** The line of a `build.sql` before the view `evidence`. Only an explanation runs the view, so a changed view makes no table stale. */
 const EVIDENCE = /^-- evidence\n/m;
 
-/** Returns the view `evidence` at the end of a `build.sql`, as an `explain.sql` that runs the file again; null if the file has no such view. */
+/**
+ * Returns the view `evidence` at the end of a `build.sql` as an `explain.sql`, before which the build file runs again. Returns null if there is no such view.
+ */
 function evidenceOf(build: SqlFile): SqlFile | null {
   const [above, view] = readFileSync(join(ROOT, build.file), 'utf8').split(EVIDENCE);
   if (above === undefined || view === undefined) return null;
@@ -258,10 +260,10 @@ function digestOf(text: string, form: (text: string) => string): string {
   return digest;
 }
 
-/** Files of `sql/functions`. This process reads them only once, because every file that builds a table is searched for calls of these functions. */
+/** Files of `sql/functions`. Each process reads these files only once, because every file that builds a table is searched for calls of their functions. */
 let read: readonly SqlFile[] | undefined;
 
-/** Functions that each file calls. Every region uses the same files. */
+/** Result of `calledFunctions` for each file. Stored, because every region uses the same files. */
 const calls = new WeakMap<SqlFile, SqlFile[]>();
 
 /**

@@ -20,7 +20,8 @@ const PART = new RegExp([
 ].join('|'), 'uy');
 
 /**
- * Splits an SQL text into tokens, in order. Bodies of functions and blocks (`as $$ … $$`, `do $$ … $$`) are also split. Other dollar quotes are string tokens.
+ * Splits an SQL text into tokens, without comments and blanks. Bodies of functions and blocks (`as $$ … $$`, `do $$ … $$`) are also split. Other dollar quotes
+ * are string tokens.
  */
 export function sqlParts(text: string): string[] {
   const parts: string[] = [];

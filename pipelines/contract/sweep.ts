@@ -8,17 +8,17 @@ import type { Columns } from '../formats/copy.ts';
 interface Swept {
   /**
    * View in the workspace that lists the rasters, with the columns of a raster layer and `model`. If rasters overlap, the smaller `model` has priority, then
-   * the smaller name. All cells of a shape come from rasters on one grid: the first grid that has all cells of the shape, otherwise the first grid that has any
-   * of the cells.
+   * the smaller name. All cells of a shape come from rasters on one grid. This is the first grid that has all cells of the shape, or else the first grid that
+   * has any of the cells.
    */
   readonly tiles: string;
   /** View in the workspace that lists the shapes, with `id int4`, `point geometry` and, for areas, `geom geometry`, in EPSG:4326. */
   readonly over: string;
   /**
    * Table that the sweep creates, with `turn`, `id`, `model` and the columns of the sweep. `cells` is the number of cells with a value, and `missing` is the
-   * number of cells without a value. `unread` is true if a needed raster is missing, so that the values are unknown. All rasters on one grid are read in one
-   * pass, grid by grid. If no grid has all cells of a shape, the table has a row for each grid with some of the cells. For an explanation, the sweep also
-   * creates the table `<into>_run`, with the runs of cells in each raster row.
+   * number of cells without a value. `unread` is true if a needed raster is missing, so that the values are unknown. The rasters are read grid by grid, in one
+   * pass per grid. If no grid has all cells of a shape, the table has a row for each grid with some of the cells. The sweep also creates the table
+   * `<into>_run`. For an explanation, this table contains the runs of cells in each raster row. Otherwise, it is empty.
    */
   readonly into: string;
 }
@@ -56,8 +56,8 @@ export interface AreaSweep extends Swept {
 }
 
 /**
- * A sweep over points. The value at a point is that of the cell containing the point, or is interpolated between the four nearest cell centres that have a
- * value. The result is in the column `value float8`.
+ * A sweep over points. `nearest`: the value at a point is that of the cell containing the point. `bilinear`: the value is interpolated between the centres of
+ * the four nearest cells. Cells without a value are left out. The result is in the column `value float8`.
  */
 export interface PointSweep extends Swept {
   readonly sample: 'nearest' | 'bilinear';
@@ -66,8 +66,8 @@ export interface PointSweep extends Swept {
 export type Sweep = AreaSweep | PointSweep;
 
 /**
- * Rounds like `value::numeric` in the database: takes the decimal number with 15 digits, and rounds halves away from zero. Rounding in the database would take
- * as long as the whole sweep.
+ * Rounds like `value::numeric` in the database: takes the decimal number with 15 significant digits, and rounds halves away from zero. Rounding in the database
+ * would take as long as the whole sweep.
  * @param digits number of digits after the decimal point
  */
 export function rounded(value: number, digits: 1 | 2): number {

@@ -48,7 +48,7 @@ export async function findSameDocuments(
 }
 
 /**
- * Fills `same_parcel` with the rows of these members that equal a published parcel. Rows are compared in all columns that a layer and the parcels have
+ * Fills `same_parcel` with the rows of the members in `fresh` that equal a published parcel. Rows are compared in all columns that a layer and the parcels have
  * in common.
  * @returns the number of parcels in `same_document` and `same_parcel`
  */
@@ -73,7 +73,7 @@ function membersWithRows(layer: Place): Part {
   return { sql: changedRows('members_with_rows', { build: layer.schema, layer }) };
 }
 
-/** Returns whether two current rows from different files have the same cadastral reference. */
+/** Returns whether several files have current rows and two of all these rows have the same cadastral reference. */
 export async function repeatsInFiles(session: Session, layer: Place): Promise<boolean> {
   return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { layer, members: membersWithRows(layer) }))).repeats;
 }
@@ -94,7 +94,7 @@ export async function freshMembersOf(session: Session, schema: string, layers: r
   return found;
 }
 
-/** Copies the rows of these members, except the rows in `same_parcel`, to a table with the name of the layer. */
+/** Copies the rows of fresh members, except the rows in `same_parcel`, to a table with the name of the layer. */
 export async function provideFresh(session: Session, schema: string, { layer, members }: FreshMembers): Promise<void> {
   await make(session, 'fresh_rows', { schema, table: layer.table, from: layer, members });
 }
@@ -159,7 +159,7 @@ const M_OF_LATITUDE = 110_000;
 
 /**
  * Creates `near_fid` with the changed parcels and all parcels within a distance of their old or new geometry. Also creates `near_parcel` with all parcels on
- * which these rows depend.
+ * which the rows of these parcels depend. Bounding boxes are compared, so the sets may be too large, but never too small.
  */
 export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
   await findReached(session, schema, was, { which: 'near', statement: 'within', names: () => ({ east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE }) });
@@ -171,7 +171,7 @@ export async function findFids(session: Session, schema: string, reach: Reach, o
 }
 
 /**
- * Creates the tables `…_fid` and `…_parcel` of a set. The set has the changed parcels, and other given parcels.
+ * Creates the tables `…_fid` and `…_parcel` of a set. The set consists of the changed parcels and of other given parcels.
  * @param others tables with the fids of the other parcels
  */
 export async function findWith(session: Session, schema: string, reach: Reach, parcels: Place, others: readonly Place[]): Promise<void> {
@@ -199,7 +199,7 @@ export async function findSharing(session: Session, schema: string, { reach, sta
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
 }
 
-/** Returns whether a set has all parcels of these tables. @param others tables with the fids of the parcels */
+/** Returns whether a set contains all parcels of these tables. @param others tables with the fids of the parcels */
 export async function areReached(session: Session, schema: string, reach: Reach, others: readonly Place[]): Promise<boolean> {
   for (const table of others) {
     if (!(await one<{ reached: boolean }>(session, changedRows('are_reached', { schema, fids: `${reach}_fid`, table }))).reached) return false;
@@ -228,7 +228,7 @@ export async function provideRowsOf(
 interface PatchedRows extends Pick<Patch, 'fids' | 'came' | 'columns'> {
   /** Published table. */
   readonly was: Place;
-  /** Table of the fids of the parcels. */
+  /** Table with the fids of the parcels. */
   readonly parcels: Place;
 }
 
@@ -263,11 +263,11 @@ export async function keepReached(session: Session, schema: string, table: strin
 
 /** The difference between a published table and its new version, as tables of rows. */
 export interface Patch {
-  /** Table of the fids of the parcels whose rows differ. */
+  /** Table with the fids of the parcels whose rows differ. */
   readonly fids: Place;
-  /** Table of the published rows of these parcels. */
+  /** Table with the published rows of these parcels. */
   readonly gone: Place;
-  /** Table of the new rows of these parcels. */
+  /** Table with the new rows of these parcels. */
   readonly came: Place;
   /** Names of the columns of the published table, in alphabetical order. */
   readonly columns: readonly string[];
@@ -276,7 +276,7 @@ export interface Patch {
 /**
  * Compares new rows with the published rows of the same parcels.
  * @param table table of the new rows, in `schema`
- * @param reached table of the fids of the compared parcels, in `schema`
+ * @param reached table with the fids of the compared parcels, in `schema`
  * @returns null if all rows are equal
  */
 export async function makePatch(session: Session, schema: string, table: string, was: Place, reached: string): Promise<Patch | null> {

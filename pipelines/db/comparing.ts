@@ -40,7 +40,7 @@ export interface Content {
   readonly digest: string;
 }
 
-/** Returns the query for the row count and the two sums of hashes of rows. @param contents query for the rows as text */
+/** Returns the query for the row count and the two sums of row hashes. @param contents query for the rows as text */
 function sumsOf(contents: string): Part {
   return { sql: content('sums', { contents: { sql: contents } }) };
 }
@@ -59,7 +59,7 @@ export interface TableDifference extends Row {
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
-  /** Number of changed rows by column. Empty for tables with several rows per parcel. */
+  /** Number of changed rows, for each column with changes. Empty for tables that may have several rows per parcel. */
   readonly fields: Readonly<Record<string, number>>;
 }
 

@@ -96,7 +96,10 @@ export class OnNodes {
     this.#published = published;
   }
 
-  /** Prepares the tables of a region on the nodes. @returns null if the database is not distributed, or for Italy, which has no tables with a column `fid` */
+  /**
+   * Creates the schemas for a region's tables on the nodes. @returns null if the database is not distributed, or for Italy, which has no tables with a column
+   * `fid`
+   */
   static async open(database: Database, region: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>): Promise<OnNodes | null> {
     if (region === 0 || !(await isDistributed(database))) return null;
     await createSchema(database, shardSchema(region));
@@ -137,7 +140,9 @@ export class OnNodes {
     await script(session, 'copy_of', { to: { schema, table }, parent: placeOf(relation), from: into });
   }
 
-  /** Returns the distributed copy of a workspace table or published table. Creates the copy first if necessary. */
+  /**
+   * Returns the distributed table of a relation: the published partition, or a distributed copy of the workspace's table. Creates the copy first if necessary.
+   */
   async place(relation: Relation): Promise<Place> {
     const table = tableOf(relation);
     const made = this.#made.get(table);
@@ -166,7 +171,7 @@ export class OnNodes {
     return this.#copy(tableOf(relation), placeOf(relation));
   }
 
-  /** Copies a view of the workspace to every node, as a reference table. @param like table whose columns and indexes the copy gets */
+  /** Copies a view of the workspace to every node, as a reference table. @param like table whose columns and indexes are copied */
   #copy(table: string, like: Place): Promise<Place> {
     return this.#once(table, async (session, to) => {
       await script(session, 'make_reference', { to, parent: like, name: nameOf(to) });

@@ -26,14 +26,17 @@ export interface IdentityFigures {
 export interface Figures {
   /** Name of the slice; empty if the table has no slices. */
   readonly slice: string;
-  /** ISTAT code of the province. Empty if the comune is not in the list of comuni. */
+  /** ISTAT code of the province. Empty if the comune is not in the list of comuni, or if the table has no places. `WHOLE` in results of gate queries. */
   readonly province: string;
-  /** Code of the comune: the cadastral code, or the ISTAT code in tables with ISTAT codes. Empty if the statistics are for the whole province. */
+  /**
+   * Code of the comune: the cadastral code, or the ISTAT code in tables with ISTAT codes. Empty if the statistics are for the whole province. `WHOLE` in a
+   * table without places.
+   */
   readonly comune: string;
   readonly rows: number;
   readonly fields: Readonly<Record<string, FieldFigures>>;
   readonly identities: Readonly<Record<string, IdentityFigures>>;
-  /** Windows around the quantiles of a province, by field. Null if the table was measured without windows. */
+  /** Windows around the quantiles of a province, by field. Null for a comune, or if the table was measured without windows. */
   readonly windows: Readonly<Record<string, Windows>> | null;
 }
 
@@ -44,14 +47,14 @@ export type Quantile = keyof typeof QUANTILES;
 /** A window is null if the field has a value that is not finite. */
 type Windows = Readonly<Record<Quantile, QuantileWindow | null>>;
 
-/** Province name in the statistics of a whole table, if the table has no places. */
+/** Value that means the whole table: the `comune` in statistics of a table without places, and the `province` in results of gate queries. */
 export const WHOLE = '*';
 
 /** A table to measure, with the table of parcels if the rows belong to parcels. */
 export interface Measured {
   readonly table: Place;
   readonly parcels: Place | null;
-  /** Rows that replace rows of the table, and the columns of both. Only the rows of the listed parcels are measured. */
+  /** Rows that replace rows of the table, and the columns of both. Only the rows of the parcels in `parcels` are measured. */
   readonly patch?: Pick<Patch, 'fids' | 'came'> & { readonly columns: readonly string[] };
 }
 
@@ -64,7 +67,7 @@ interface MeasureOptions {
   readonly rowsOfProvince?: number | null;
 }
 
-/** Sets the planner's costs of pages for measurements. The build has read the pages of the changed rows, so these pages are in memory. */
+/** Lowers the planner's page costs for measurements. The build has read the pages of the changed rows, so these pages are in memory. */
 export async function expectPagesInMemory(session: Session): Promise<void> {
   await session.script(figures('pages_in_memory'), 'sql/statements/figures.sql, pages_in_memory');
 }
@@ -84,7 +87,7 @@ export async function writeComuni(
 }
 
 /**
- * Returns the comuni in which the rows of a table changed: the comuni of the parcels with changed rows, and the comuni of parcels that moved to another comune.
+ * Returns the comuni in which the rows of a table changed. These are the comuni of parcels with changed rows, and the old and new comuni of parcels that moved.
  * @param comuni table that `writeComuni` created
  * @param fids table with the fids of the changed rows
  */
@@ -97,7 +100,7 @@ function namesOf(rows: readonly { readonly comune: string }[]): string[] {
 }
 
 /**
- * Creates a table with the comune of each parcel, which is a twelfth of the size of the parcel table. All measured tables of a region are joined with this
+ * Creates a table with the comune of each parcel. The table has a twelfth of the size of the parcel table. All measured tables of a region are joined with this
  * small table.
  * @param only comuni whose parcels are listed, or null for all
  */
@@ -129,7 +132,7 @@ function figuresOf(name: string, field: FieldGate, column: string): string {
   });
 }
 
-/** Returns two SQL conditions: whether the identity applies to a row, and whether the row violates the identity */
+/** Returns two SQL conditions: whether the identity applies to a row, and whether the row violates the identity. */
 function conditionsOf({ parts, is, whole }: Identity): { known: string; broken: string } {
   const columns = parts.map((name) => `t.${ident(name)}`);
   const total = `t.${ident(whole)}`;
@@ -138,7 +141,8 @@ function conditionsOf({ parts, is, whole }: Identity): { known: string; broken: 
 }
 
 /**
- * Returns the SQL expressions for the slice and the place of a row. In these expressions, `t` is the alias of the table, and `c` is the column with the comune.
+ * Returns the SQL expressions for the slice and the place of a row. In these expressions, `t` is the alias of the measured table, `p` of the table of parcels,
+ * and `c` of `core.comune`.
  */
 function placed({ by, slice }: TableGate): string[] {
   const sliced = slice === undefined ? figures('no_slice') : figures(slice.presence === true ? 'slice_by_presence' : 'slice_by_value', { column: slice.column, name: slice.column });
@@ -146,7 +150,7 @@ function placed({ by, slice }: TableGate): string[] {
   return [sliced, figures('place', { comune: { sql: by === 'fid' ? 'p.belfiore' : `t.${by}` } })];
 }
 
-/** Converts a number from JSON, which contains NaN and infinity as text. */
+/** Converts a value from JSON to a number. In JSON, NaN and infinity are texts. */
 function numberOf(value: unknown): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
@@ -200,13 +204,13 @@ function mapQuantiles<T>(map: (share: number, name: Quantile) => T): Record<Quan
   return { median: map(QUANTILES.median, 'median'), p95: map(QUANTILES.p95, 'p95') };
 }
 
-/** @param found the values of the shares, first those around the median */
+/** @param found values at the shares in `around`, first at the shares around the median */
 function windowsOf(around: Readonly<Record<Quantile, readonly number[]>>, total: number, found: readonly (number | null)[]): Windows {
   const values = { median: found.slice(0, around.median.length), p95: found.slice(around.median.length) };
   return mapQuantiles((share, name) => windowOf(share, { total, values: around[name].map((each, index) => [each, values[name][index] ?? NaN] as const) }));
 }
 
-/** Differences of the values of a field in a slice of a province. */
+/** Number of added or removed occurrences of one value of a field, in a slice of a province. */
 interface FieldDifferences extends Difference {
   readonly slice: string;
   readonly province: string;
@@ -228,9 +232,9 @@ export async function differencesOf(
 }
 
 /**
- * Returns the statistics of a province from its comuni. The quantiles are found in the windows of the province before the change.
- * @param was statistics of the province before the change; null if it had no rows
- * @returns null if a quantile is outside its window
+ * Computes the statistics of a province from the statistics of its comuni. The quantiles are found in the windows of the province before the change.
+ * @param was statistics of the province before the change; null if the province had no rows
+ * @returns null if no windows are stored, or if a new quantile is outside its window
  */
 export function changedProvince(
   gate: TableGate, was: Figures | null, { comuni, differences }: { readonly comuni: readonly Figures[]; readonly differences: readonly FieldDifferences[] },
@@ -293,7 +297,8 @@ export interface Changes {
 }
 
 /**
- * Compares the values of one field in two versions of a table. Returns one row per slice and comune, and one row per slice and province.
+ * Compares the values of one field in two versions of a table. Returns one row per slice and comune, and one row per slice and province. Leaves out places that
+ * have no values in one of the versions.
  * @param only comuni to compare, or null for all; the result of a province then covers only these comuni
  */
 export async function compareValues(

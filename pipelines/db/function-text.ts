@@ -9,7 +9,7 @@ export interface DefinedFunction {
   readonly definition: string;
 }
 
-/** Short name of a type → name in the catalogue. Other names are equal. */
+/** Maps short names of types to the names in PostgreSQL's catalogue. All other names are the same in both. */
 const LONG_NAMES: Readonly<Record<string, string>> = {
   int2: 'smallint', int4: 'integer', int8: 'bigint', float8: 'double precision', bool: 'boolean', timestamptz: 'timestamp with time zone',
 };

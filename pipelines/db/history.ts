@@ -1,6 +1,6 @@
 /**
- * Stores formerly published rows. History covers all tables from which records are read. Each swap stores the rows that the swap replaces. The schema `past`
- * has views of these tables as of any earlier time. Past records are read from these views.
+ * Stores formerly published rows. History covers all tables from which records are read. Each swap stores the rows that the swap replaces. The views in the
+ * schema `past` show these tables as of a past time. Past records are read from these views.
  */
 import { SECTIONS } from '../contract/sections.ts';
 import { parseSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -226,13 +226,13 @@ export async function forgetHistory(session: Session): Promise<void> {
   await session.query(statement('begin_again'));
 }
 
-/** Rows of history that `cutHistory` deleted or counted. */
+/** Numbers of history rows and swaps that `cutHistory` deleted or counted. */
 export interface Cut {
   readonly rows: number;
   readonly swaps: number;
 }
 
-/** Deletes the history rows that were replaced more than this many months ago, or only counts the rows. */
+/** Deletes the history rows that were replaced more than `months` months ago, and the swaps before that time. With `count`, only counts them. */
 export async function cutHistory(session: Session, months: number, action: 'delete' | 'count'): Promise<Cut> {
   const horizon = await session.query<{ region: number; swap: number }>(statement('horizon'), [months]);
   const until = [horizon.map(({ region }) => region), horizon.map(({ swap }) => swap)];

@@ -14,7 +14,7 @@ const OF_RELEASES = 'LIST (release_id)';
 
 const GEOMETRY = 'geometry(';
 
-/** Kind of geometry in `layers` → kind in the catalogue. */
+/** Maps the kinds of geometry in `layers` to the kinds in PostgreSQL's catalogue. */
 const GEOMETRIES: Readonly<Record<string, string>> = {
   point: 'Point', multipoint: 'MultiPoint', linestring: 'LineString', multilinestring: 'MultiLineString', polygon: 'Polygon', multipolygon: 'MultiPolygon',
 };

@@ -37,7 +37,7 @@ export async function provideAll(session: Session, views: readonly string[]): Pr
   if (views.length > 0) await session.script(views.join(';\n'), 'sql/statements/workspace.sql, view');
 }
 
-/** Views of a workspace that are created before SQL first reads them, because a refresh of few rows reads few of the roughly one hundred inputs. */
+/** Views of a workspace, each created shortly before SQL first reads the view. A refresh of few rows reads few of the roughly one hundred inputs. */
 export class WaitingViews {
   readonly #waiting = new Map<Relation, (session: Session) => Promise<string>>();
 
@@ -138,12 +138,12 @@ export async function provideRelease(session: Session, schema: string, relation:
   await provide(session, schema, tableOf(relation), 'rows_of_releases', { from: placeOf(relation), releases: [releaseId] });
 }
 
-/** Records in the ledger which files of a release have rows in a layer without place columns. The table `member` must exist in the workspace. */
+/** Records in the ledger which files of a release have rows in a layer without place columns. */
 export async function recordWholeFiles(session: Session, schema: string, layer: string, releaseId: number): Promise<void> {
   await session.query(workspace('note_whole_files', { schema, layer }), [layer, releaseId]);
 }
 
-/** Records in the ledger the places of each file in a layer. */
+/** Records in the ledger the places of each file in a layer. The table `member` must exist in the workspace. */
 export async function recordPlaces(session: Session, schema: string, layer: string, columns: PlaceColumns): Promise<void> {
   const { series = [], place, region, likelyRegion, istatCode, dated } = columns;
   const optional = (column: string | undefined): readonly string[] => (column === undefined ? [] : [column]);
@@ -153,8 +153,9 @@ export async function recordPlaces(session: Session, schema: string, layer: stri
 }
 
 /**
- * Returns members with a row that has the same values in these columns as a row of another member of the file.
- * @param schemas `whole` has all rows, and `own` has all rows that may repeat others: the rows of the members that were read, or all rows
+ * Returns the members with a row whose values in `columns` occur in more than one row of the file.
+ * @param schemas `whole` contains all rows and the table `member`. `own` contains all rows that may repeat others: the rows of the members that were read, or
+ * all rows
  * @param groups only rows in the same group can have the same values; null: all rows are compared
  */
 export async function repeatingMembers(
@@ -211,9 +212,9 @@ interface RankedFile {
 }
 
 /**
- * Creates the table `current_member (member_id, current_member_id, document_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace: the
- * member of each layer row, with the current member, release and file. `rank` orders overlapping files that do not name comuni. Also creates the table
- * `current_place` for the views of layers, and the view `file_place` of these files' places in `ledger.file_place`.
+ * Creates the table `current_member (member_id, current_member_id, document_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace. The
+ * table maps the member of each layer row to the current member, release and file. `rank` orders overlapping files that do not name comuni. Also creates the
+ * table `current_place` for the views of layers, and the view `file_place` of these files' places in `ledger.file_place`.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
   await session.script(workspace('current_files', { schema }), 'sql/statements/workspace.sql, current_files');

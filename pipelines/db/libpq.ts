@@ -27,7 +27,8 @@ const KEYWORDS = new Set([
 ]);
 
 /**
- * Adds missing parts to an address, from the service if there is one, otherwise from environment variables.
+ * Adds missing parts to an address: first the entries of the service, then the folder of a local socket and the user of the process. The driver reads the
+ * remaining parts from environment variables.
  * @param host `stated` if the address has a host before the path
  * @throws MappaleError `PGSERVICE_UNKNOWN` (exit 2)
  */

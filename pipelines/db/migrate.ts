@@ -26,7 +26,7 @@ const MINIMUM = { postgres: 15, postgis: [3, 3] } as const;
 export const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
 export interface MigrateOptions {
-  /** True to delete rows that do not fit the new tables. Only set on request of the user. */
+  /** True to delete rows that do not fit the new tables. Set only if the user requests it. */
   readonly lose?: boolean;
   /** True to return the steps without changing the database. */
   readonly dry?: boolean;
@@ -152,7 +152,7 @@ async function apply(
   // Does not check the bodies of functions, because a function may call functions of files that run later.
   await session.query('set local check_function_bodies = off');
   const open = parts.filter((part) => !isApplied(part, before));
-  // Earlier versions stored the digest of the file's bytes. Replaces this digest with one that ignores layout.
+  // Earlier versions stored the digest of the file's bytes. Replaces this digest with one that ignores comments and layout.
   for (const part of parts) if (!open.includes(part) && before.get(part.file.file)?.digest !== part.file.digest) await noteApplied(session, part);
   refuseChangedMigration(open, before);
   const run = (kind: Part['kind']): Promise<string[]> => runParts(session, open.filter((each) => each.kind === kind));
@@ -257,7 +257,7 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
   };
 }
 
-/** Returns the error that lists the rows which cannot be kept. */
+/** Returns the error that lists the sources and releases whose rows cannot be kept. */
 function lossError(losses: readonly Loss[]): MappaleError {
   return new MappaleError('the upgrade to this version would lose rows of the database', {
     code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}`).join(', '), detail: losses.map(describeLoss).join('\n          '),

@@ -130,12 +130,12 @@ function withoutParts(damage: readonly Damage[]): Damage[] {
 /** Schemas that `migrate` recreates completely. */
 const MADE_AGAIN = /^(api|past|region_\d+)(\.|$)/;
 
-/** Returns whether a missing object contained rows, which cannot be recreated. */
+/** Returns whether a missing or different object contains rows, which `migrate` cannot recreate. */
 export function isLost({ kind, name }: Damage): boolean {
   return ['schema', 'table', 'column'].includes(kind) && !MADE_AGAIN.test(name);
 }
 
-/** Returns whether records are read from a missing object. Without the object, the views for records cannot be recreated. */
+/** Returns whether records are read from a missing or different schema, table or column. The views for records then cannot be recreated. */
 export function isReadByRecords(damage: Damage): boolean {
   return isLost(damage) && /^(core|section|history)(\.|$)/.test(damage.name);
 }

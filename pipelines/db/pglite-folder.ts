@@ -86,7 +86,7 @@ export async function takeFolder(folder: string, purpose: Purpose): Promise<void
 }
 
 /**
- * Checks whether an embedded database in the folder can be opened for writing. Writes nothing.
+ * Checks that the disk has room for an embedded database, and that the nearest existing folder above `folder` is writable. Writes nothing.
  * @throws MappaleError `DISK_FULL`, `PGLITE_FOLDER` (exit 2)
  */
 export async function mustTakeDatabase(folder: string, purpose: Purpose): Promise<void> {

@@ -24,8 +24,8 @@ const READ_BUFFERS = 'shared_buffers=16MB';
 const NO_RECYCLED_LOG = 'wal_recycle=off';
 
 /**
- * Work after which V8 optimises a function of WebAssembly, in V8's unit, which is roughly the number of executed bytes of code. With V8's default (1.8 million
- * in Node 20, 13 million in Node 22 and 24), much of the CPU time of a short command compiles functions that are hardly used again.
+ * Work after which V8 optimises a function of WebAssembly, in V8's unit, which is roughly the number of executed bytes of code. V8's default is 1.8 million in
+ * Node 20, and 13 million in Node 22 and 24. With these defaults, a short command spends much of its CPU time on compiling functions that it hardly uses again.
  */
 const OPTIMISED_AFTER = 180_000_000;
 
@@ -37,7 +37,7 @@ type Opened = Awaited<ReturnType<typeof createPglite>>;
 /** The only connection of an embedded database. */
 class EmbeddedSession extends OneSession {
   readonly #pglite: Opened;
-  /** SQL that resets the session before each piece of work. */
+  /** SQL that restores the settings of the session. */
   readonly #reset: string;
   /** Folder of the database; null if the database is in memory. */
   readonly #folder: string | null;
@@ -201,9 +201,9 @@ const unwinding = {
 /**
  * Opens the embedded database. First checks that the folder contains an embedded database or can be used for a new database, and only then changes files.
  * @param folder folder of the database, or `memory`
- * @param access `read` creates nothing and starts sessions read-only
- * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process uses the folder; `DATABASE_OUT_OF_DATE` (exit 6) if
- *   there is no database to read; the errors of `inspectFolder`; `PGLITE_BROKEN` (exit 6)
+ * @param access `read` creates no database and starts sessions read-only
+ * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process uses the folder; `DATABASE_OUT_OF_DATE` (exit 6) if there is no database to read; the
+ *   errors of `inspectFolder`; `PGLITE_BROKEN` (exit 6)
  */
 export async function openPglite(folder: string, access: 'read' | 'write'): Promise<Database> {
   if (folder === 'memory') {

@@ -16,7 +16,10 @@ const WAIT_MS = 5000;
 /** Shortest time to wait for an answer while transactions are open, in milliseconds. A random delay is added. */
 const PATIENCE_MS = 200;
 
-/** Number of connections that keep transactions open during the check. A pool with fewer server connections is detected at once. */
+/**
+ * Number of connections that keep transactions open during the check. In the mode `transaction`, a pool with at most this number of server connections is
+ * detected in the first round.
+ */
 const HOLDING = 3;
 
 /** Number of times that the check must succeed. Behind a pooler, a connection may get the same server process again by chance. */

@@ -1,6 +1,6 @@
 /**
- * Sorted values around a quantile of a place. If some values of the place change, the new quantile is found in the window. The other values of the place are
- * not read, and the result is exact.
+ * Sorted values around a quantile of one place, such as a province. If some values of the place change, the new quantile is read from the window, without
+ * reading the other values of the place. The result is exact.
  */
 export interface QuantileWindow {
   /** Number of values before the first value of the window, in ascending order. */
@@ -30,8 +30,8 @@ export function rankOf(share: number, total: number): number {
 }
 
 /**
- * Returns shares around a quantile, ascending. In a place with at most `rows` values, the nearest shares have consecutive ranks. Farther shares show whether
- * the values between them are equal.
+ * Returns ascending shares around the share of a quantile, including 0 and 1. In a place with at most `rows` values, the nearest shares have consecutive ranks.
+ * Farther shares show whether the values between them are equal.
  */
 export function sharesAround(share: number, rows: number): number[] {
   const steps = Array.from({ length: REACH }, (_, index) => index + 1);
@@ -81,7 +81,7 @@ interface Change {
   readonly differences: readonly Difference[];
 }
 
-/** Returns a window after a change; null if the changed window does not contain the quantile. */
+/** Returns the window after a change; null if the new quantile cannot be determined from the window. */
 export function changedWindow(share: number, window: QuantileWindow, { total, differences }: Change): QuantileWindow | null {
   const values = new Map(window.values);
   const [first, last] = [window.values[0]?.[0] ?? Infinity, window.values.at(-1)?.[0] ?? -Infinity];

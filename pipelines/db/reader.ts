@@ -22,7 +22,7 @@ interface ReaderOptions {
 
 /** State of the connections of one kind. */
 export interface Pool {
-  /** Kind of connections: `answers`, or `counts` for counting requests. */
+  /** Kind of connections: `answers` for answering requests, `counts` for counting requests. */
   readonly name: 'answers' | 'counts';
   /** Number of open connections. */
   readonly size: number;
@@ -151,10 +151,10 @@ export async function openPostgresReader(url: string, { connections, statementTi
   return reader;
 }
 
-/** Settings of each connection for answering requests. */
+/** Returns the settings of each connection, both for answering and for counting requests. */
 function servingSettings(login: { readonly citus: boolean; readonly restricted: boolean; readonly statementTimeoutMs: number }): string[] {
   return [
-    // Forbids parallel workers. An answer takes one millisecond, but starting workers takes ten. The planner would start workers to find a point among a
+    // Turns parallel workers off. A query takes one millisecond, but starting workers takes ten. The planner would start workers to find a point among a
     // million parcels.
     'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
     // On Citus, does not force generic plans, because Citus cannot plan distributed queries of several steps without parameter values. Citus gives generic
@@ -235,7 +235,7 @@ interface Login {
   readonly pooled: boolean;
 }
 
-/** Connects once to find the rights of the login, and whether the login is a member of the role `mappale_api`. */
+/** Connects once, and returns the rights of the login, whether the login is a member of `mappale_api`, and whether the connection uses Citus and a pooler. */
 async function whoLogsIn(connectionString: string): Promise<Login> {
   const client = new pg.Client({ connectionString, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);

@@ -11,7 +11,7 @@ const statement = statementsOf('history');
 /** A table from which records are read. */
 export interface RecordTable extends Record<string, unknown> {
   readonly relation: Relation;
-  /** Partition key as PostgreSQL prints it; null for a table of Italy, which has no partitions. */
+  /** Partition key as PostgreSQL prints it; null for a table that covers all of Italy and has no partitions. */
   readonly split: string | null;
   readonly key: readonly string[];
   readonly columns: readonly { readonly name: string; readonly type: string }[];
@@ -22,7 +22,7 @@ export function recordFiles(): SqlFile[] {
   return [...readSectionFiles('record'), ...readSqlFolder('sql/record')];
 }
 
-/** Returns the names of the tables that the functions of a record read, by their headers. */
+/** Returns the names of the tables that the functions of a record read, from the `-- reads:` lines of their SQL files. */
 export function readByRecords(): Relation[] {
   const read = recordFiles().flatMap(({ reads }) => reads.filter((relation) => ['core', 'section'].includes(schemaOf(relation))));
   return [...new Set(read)].sort();

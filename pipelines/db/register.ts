@@ -1,4 +1,4 @@
-/** Maintains the register of fids: shows the published parcels to a build, and retires parcels that disappear. */
+/** Maintains the register of fids. Gives a build access to the published parcels, and retires parcels that disappear. */
 import { firstFid } from '../contract/regions.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
 import { retireDistributed } from './distributed.ts';
@@ -22,11 +22,12 @@ export async function providePublishedParcels(session: Session, schema: string, 
 
 /**
  * Retires parcels that disappear, and stores their geometry and today's date. Reactivates retired parcels that return. If exactly one current parcel has the
- * geometry of a retired parcel, the current parcel becomes the successor. Where parcels appear or disappear, retired parcels of all regions are considered.
- * Call inside a transaction.
+ * geometry of a retired parcel, the current parcel becomes the successor. Where parcels appear or disappear, the successors of the retired parcels of all
+ * regions are determined again. Call inside a transaction.
  * @param swap swap that changes the register
- * @param now parcels to publish: a whole table that is attached later, or rows that are already patched into the published table
- * @param leaving replaced parcels, or null if nothing is replaced
+ * @param now table of the parcels to publish: all parcels, in a table that is attached later, or only the new rows of an already patched table
+ * @param leaving table of the replaced parcels, or null if nothing is replaced
+ * @param rows content of `now`: `whole` for all parcels, `patched` for only the new rows
  */
 export async function retireParcels(
   session: Session, { swap, region }: { readonly swap: number; readonly region: number }, now: Place, leaving: Place | null, rows: 'whole' | 'patched',

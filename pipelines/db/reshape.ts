@@ -21,12 +21,12 @@ interface Reshaped {
 
 /** Name of the schema with the existing layers, while the schema `layer` contains the newly defined layers. */
 const OLD_LAYERS = 'layer_standing';
-/** Error that is thrown to roll back a trial. */
+/** Error that is thrown to undo all changes if rows cannot be kept. */
 class Kept extends Error {}
 
 /**
  * Changes the layers of one source to match the source's definition. Call inside a transaction.
- * @param former layer tables of the source that the ledger lists
+ * @param former names of the layer tables that the source's releases in the ledger have used; tables that the source no longer defines are dropped
  */
 export async function reshapeLayers(session: Session, file: SqlFile, former: readonly string[]): Promise<Reshaped> {
   const steps: string[] = [];
@@ -44,7 +44,7 @@ export async function reshapeLayers(session: Session, file: SqlFile, former: rea
         if (found.losses.length === 0) await copyComments(session, { schema: 'layer', table }, { schema: OLD_LAYERS, table });
       } else {
         await session.query(`alter table ${ident('layer', table)} set schema ${ident(OLD_LAYERS)}`);
-        steps.push(`${relation}: made, empty`);
+        steps.push(`${relation}: created, empty`);
       }
     }
     for (const table of former) {

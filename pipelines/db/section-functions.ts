@@ -1,4 +1,4 @@
-/** Generates SQL functions that call the functions of each section by the section's name. */
+/** Generates the SQL functions that take the name of a section and call the functions of this section. */
 import { KINDS } from '../contract/section.ts';
 import { SECTION_NAMES, SECTIONS } from '../contract/sections.ts';
 import { parseSqlFile, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';

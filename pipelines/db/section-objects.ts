@@ -1,6 +1,6 @@
 /**
  * Returns the database objects of the sections: tables with their history and views, and functions. The objects follow from `section.ts` and `record.sql` of
- * each section, so no separate list must be updated when a section changes.
+ * each section, so no separate list is needed.
  */
 import type { Table } from '../contract/section.ts';
 import { SECTIONS } from '../contract/sections.ts';
@@ -21,7 +21,7 @@ export function isOfSection({ file, section }: Pick<SqlFile, 'file' | 'section'>
 
 /**
  * Returns the expected database objects of all sections.
- * @param tables the other tables with their partition keys, or an empty text if a table is not partitioned
+ * @param tables partition keys of all other tables, by table; empty for a table without partitions
  */
 export function sectionObjects(tables: Readonly<Record<string, string>>): Object[] {
   const ofSections = SECTIONS.flatMap((section) => Object.entries(section.tables));
@@ -37,7 +37,7 @@ export function sectionObjects(tables: Readonly<Record<string, string>>): Object
   ];
 }
 
-/** Returns a table of a section, with its history, the view of its past and the view of a region. */
+/** Returns the objects of a section's table: the table, its history, the view of past rows and the view of a region, each with columns. */
 function tableObjects(relation: Relation, { key, columns }: Table): Object[] {
   const name = tableOf(relation);
   const object = (kind: Object['kind'], of: string, definition = ''): Object => ({ kind, name: of, definition });
@@ -62,7 +62,8 @@ function tableObjects(relation: Relation, { key, columns }: Table): Object[] {
 }
 
 /**
- * Returns the listed objects and the objects of the sections. A listed definition has priority, for example if a migration gave a column a default.
+ * Returns the listed objects and the objects of sections and layers. A listed definition has priority, for example if a migration gave a column a default.
+ * @param listed objects in `sql/objects.json`
  * @param layers objects of the layers
  */
 export function withSections(listed: Expected['objects'], layers: readonly Object[]): Expected['objects'] {

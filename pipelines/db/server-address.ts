@@ -89,12 +89,12 @@ export function byAdministrator(place: ServerPlace, sql: string): string {
   return `${asAdministrator('psql', place)} -d ${quoted(place.database)} -c ${quoted(sql)}`;
 }
 
-/** Returns the command with which the role that will load the database creates the database. */
+/** Returns the `createdb` command that creates a database on a server as the same user. */
 export function createDatabase({ host, port, user }: ServerPlace, name: string, ...options: readonly string[]): string {
   return ['createdb', '-h', quoted(host), '-p', String(port), '-U', quoted(user), ...options, quoted(name)].join(' ');
 }
 
-/** Returns the address of the same database with a different role. */
+/** Returns the command that sets `DATABASE_URL` to the same database with a different role. */
 export function asRole(place: ServerPlace, role: string): string {
   const database = encodeURIComponent(place.database);
   const address = place.host.startsWith('/') ? `@/${database}?host=${place.host}` : `:PASSWORD@${hostPort(place)}/${database}`;

@@ -69,7 +69,7 @@ export function requireApplied(applied: Applied | null, sources: readonly Regist
   if (missing.length > 0) throw outOfDate(missing);
 }
 
-/** Returns the error for a database without any loaded data. Exit 6. */
+/** Returns the error (exit 6) for a database without any loaded data. */
 export function emptyDatabase(at?: string): MappaleError {
   return new MappaleError('the database is empty', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected loaded data, found none. This command changes nothing',

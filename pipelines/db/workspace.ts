@@ -5,7 +5,7 @@ import type { Session } from './types.ts';
 
 const STAGING = 'staging_';
 
-/** Returns the schemas of releases that interrupted or current runs have created. */
+/** Returns the schemas in which interrupted or current runs load releases. */
 export function leftStaging(session: Session): Promise<string[]> {
   return schemasLike(session, STAGING);
 }
@@ -35,7 +35,7 @@ export function laneSchema(region: number, lane: number): string {
   return `${buildSchema(region)}_lane_${lane}`;
 }
 
-/** Returns the schemas of parallel jobs that interrupted or current runs have created for a region. */
+/** Returns the schemas in which parallel jobs of interrupted or current runs build the tables of a region. */
 export function leftLanes(session: Session, region: number): Promise<string[]> {
   return schemasLike(session, `${buildSchema(region)}_`);
 }

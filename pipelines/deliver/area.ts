@@ -10,14 +10,14 @@ import { quoted, retyped, withOption } from '../typed.ts';
 
 const statement = statementsOf('deliver');
 
-/** Area whose parcels an export writes. A parcel belongs to polygons if the parcel's representative point is inside a polygon or on the border. */
+/** Area whose parcels an export writes. Polygons select the parcels whose representative points are inside a polygon or on its border. */
 export type Area =
   | { readonly kind: 'region' }
   | { readonly kind: 'comune'; readonly belfiore: string }
   /** `geojson`: a geometry in EPSG:4326, longitude latitude. `name`: the area in file names and titles. */
   | { readonly kind: 'polygons'; readonly geojson: string; readonly name: string };
 
-/** Returns the text that a file name contains for the area; empty for the whole region. */
+/** Returns the name of an area for use in file names; empty for the whole region. */
 export function areaName(area: Area): string {
   switch (area.kind) {
     case 'region': return '';
@@ -59,7 +59,7 @@ const feature = z.object({ type: z.literal('Feature'), geometry }).transform((ea
 const collection = z.object({ type: z.literal('FeatureCollection'), features: z.array(feature).min(1) }).transform(({ features }) => features.flat());
 const drawing = z.union([geometry, feature, collection]);
 
-/** Matches the names with which GeoJSON before RFC 7946 states longitude and latitude in degrees. */
+/** Matches the CRS names for longitude and latitude in degrees in GeoJSON from before RFC 7946. */
 const IN_DEGREES = /CRS84$|EPSG:{1,2}4326$/;
 const namedSystem = z.object({ crs: z.object({ properties: z.object({ name: z.string() }) }) });
 

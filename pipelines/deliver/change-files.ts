@@ -41,7 +41,7 @@ export interface Changes {
   readonly out: string;
   /** Path of the file with the required attributions. */
   readonly licenses: string;
-  /** Path of the file that lists the publications, with the changed parcels by comune and the last day of each source's data. */
+  /** Path of the file that lists the publications, with the numbers of changed parcels by comune and the last day of each source's data. */
   readonly publications: string;
   readonly added: number;
   readonly removed: number;
@@ -89,7 +89,8 @@ export type ChangeFormat = keyof typeof WRITERS;
 export const CHANGE_FORMATS = Object.keys(WRITERS) as readonly ChangeFormat[];
 
 /**
- * Writes all changes after a position in the changelog. Omits publications that become current meanwhile. The next call returns these publications.
+ * Writes all changes after a position in the changelog. Omits publications that become current while the file is written. The next call writes these
+ * publications.
  * @throws MappaleError `NO_HISTORY`, `NOT_PUBLISHED`, `CHANGES_NOT_KEPT`, `PUBLICATION_UNKNOWN` (exit 2)
  */
 export async function writeChanges(database: Database, work: WrittenChanges): Promise<Changes> {

@@ -132,7 +132,11 @@ function changeOf(fid: number, before: State | undefined, after: State | undefin
   return { op: before === undefined ? 'add' : 'change', fid, cadastral_reference: after.reference, comune: after.comune, columns };
 }
 
-/** Yields all lines after a position, in batches. @returns the last publication @throws the error that `refuse` returns; MappaleError (kind `database`) */
+/**
+ * Yields all lines after a position, in batches.
+ * @returns the number of the last publication
+ * @throws the error that `refuse` returns; MappaleError (kind `database`)
+ */
 export async function* changesAfter(
   ask: Ask, wanted: Wanted, refuse: (refusal: ChangesRefusal) => Error,
 ): AsyncGenerator<readonly ChangeLine[], number, undefined> {
@@ -141,7 +145,7 @@ export async function* changesAfter(
     const batch = await changesBatch(ask, { ...wanted, from, until });
     if ('reason' in batch) throw refuse(batch);
     yield batch.lines;
-    // Omits publications that become current meanwhile. The next call returns these publications.
+    // Omits publications that become current after the first batch was read. The next call returns these publications.
     until ??= batch.last;
     if (batch.next === null) return batch.last;
     from = batch.next;

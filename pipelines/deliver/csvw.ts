@@ -11,7 +11,7 @@ interface TableFacts {
   readonly delimiter: string;
   readonly columns: readonly OutputColumn[];
   readonly licences: readonly Licence[];
-  /** Time of the publication; null if the values come from several publications. */
+  /** Time of the publication; null if the values may come from publications of several regions. */
   readonly publishedAt: string | null;
 }
 

@@ -42,7 +42,7 @@ export interface EnrichedFile {
   readonly attributions: readonly string[];
 }
 
-const NAMES: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' };
+const NAMES: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /**
  * Enriches a file with values from one publication. Does not block new publications. If a new publication becomes current, the work starts again.

@@ -94,7 +94,7 @@ interface ExportWork {
 
 export interface Exported {
   readonly out: string;
-  /** Additional files. */
+  /** Paths of the files next to the export: the STAC item and, for some formats, a metadata file. */
   readonly companions: readonly string[];
   readonly parcels: number;
   readonly columns: number;
@@ -217,7 +217,7 @@ function batchOf(
 }
 
 /**
- * Yields the tiles that are not empty, in the order of tile numbers. Does not read the subtiles of an empty tile.
+ * Yields the tiles that are not empty, in the order of tile numbers. At zooms with parcels, does not read the subtiles of an empty tile.
  * @throws MappaleError `PUBLICATION_CHANGED`
  */
 async function* tilesOf(

@@ -1,9 +1,9 @@
-/** Finds the columns of a user's table that name parcels (the key), and reads the key of each row. */
+/** Finds the key of a user's table (the columns that identify parcels), and reads the key of each row. */
 import { normaliseHeader } from '../formats/csv.ts';
 import { BOUNDS, plainReference } from '../contract/regions.ts';
 import { MappaleError } from '../errors.ts';
 
-/** Kinds of keys with which rows can name parcels. */
+/** Kinds of keys that can identify the parcel of a row. */
 export const KEYS = ['fid', 'reference', 'parcel', 'point', 'street'] as const;
 
 export type Key = (typeof KEYS)[number];

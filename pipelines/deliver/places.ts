@@ -1,4 +1,4 @@
-/** Finds the parcel that each row names. Runs one query per batch of rows. */
+/** Finds the parcel that the key of each row identifies. Looks up all parcels of a batch of rows in one query. Names of comuni are queried separately. */
 import { findCity, parseQuery, type ComuneHit, type FindComune, type Names, type Reading } from '../address/parse-query.ts';
 import { regionName } from '../contract/regions.ts';
 import type { Ask, Cell, OutputColumn, AnswerRows } from './columns.ts';
@@ -149,7 +149,7 @@ function placedBy([, fid, candidates, region, ...more]: Line, otherwise: Placed)
   return region === null ? otherwise : { ...NOTHING, ...unpublished(region) };
 }
 
-/** Region code that the lookup functions return for a place in no region. */
+/** Region code that the lookup functions return for a place outside all regions. */
 const ABROAD = 0;
 
 function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {

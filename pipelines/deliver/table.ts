@@ -6,7 +6,7 @@ export type Delimiter = CsvOptions['delimiter'];
 
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
-/** Maximum size of a header, in bytes. */
+/** Number of bytes after which the delimiter is detected even if no line has ended. */
 const HEAD_BYTES = 65_536;
 
 export interface Table extends CsvReader {
@@ -59,7 +59,7 @@ export function withoutFormula(cell: Cell): Cell {
   return typeof cell === 'string' && FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
 }
 
-/** Applies `withoutFormula` to all cells from a given column. */
+/** Applies `withoutFormula` to the cell at index `from` and to all later cells. */
 export function guardedCells(cells: readonly Cell[], from: number): readonly Cell[] {
   return cells.map((cell, column) => (column < from ? cell : withoutFormula(cell)));
 }

@@ -143,7 +143,7 @@ function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sect
 export const EXPORTED_ZOOMS = { comuni: ZOOMS.comuni[0], parcels: ZOOMS.parcels[0], last: ZOOMS.parcels[0] + 1 } as const;
 
 /**
- * Returns the columns of parcels in exported tiles: facts about the parcel, and for each drawn section the value and the coverage. A tile contains the coverage
+ * Returns the columns of parcels in exported tiles: fid, label and kind, and for each drawn section the value and the coverage. A tile contains the coverage
  * only if there is no value.
  */
 export function drawnColumns(sections: readonly string[]): readonly OutputColumn[] {
@@ -244,8 +244,9 @@ export interface Legend {
   readonly minzoom: number;
   readonly maxzoom: number;
   readonly fields: Readonly<Record<string, string>>;
-  /** Title of the drawn value, with unit; null for a layer without a section or unit. */
+  /** Title of the drawn value, without unit; null for a layer without a section. */
   readonly value: string | null;
+  /** Unit of the drawn value; null for a layer without a section or unit. */
   readonly unit: string | null;
   readonly classes: readonly LegendClass[];
   readonly none: Readonly<Record<'label' | 'color', string>> | null;

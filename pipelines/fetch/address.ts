@@ -19,7 +19,7 @@ const EMBEDDING: readonly (readonly [prefix: readonly number[], at: number])[] =
 /** Matches host names that are never public. */
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa)$/;
 
-/** Error for a connection to this machine or to its private network. */
+/** Error for a connection to this machine or to a private network. */
 export class PrivateAddress extends Error {
   readonly host: string;
 

@@ -1,5 +1,5 @@
 /**
- * HTTP client for one publisher. Uses one connection, follows redirects, and retries if the server is busy.
+ * HTTP client for one publisher. Uses one connection, follows redirects, and retries if the server is busy or unreachable.
  *
  * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent, and supports connection limits and timeouts. `fetch` decompresses the
  * body, so that `Content-Length` and ranges do not match the received bytes.
@@ -44,9 +44,9 @@ export interface Answer {
 
 /** Pauses before retries, in seconds, if a busy server sends no `Retry-After`. */
 const BUSY = [30, 60, 120, 240] as const;
-/** Pauses before retries, in seconds, if the server is unreachable or closes the connection. */
+/** Pauses before retries, in seconds, if the server is unreachable, closes the connection, or returns an error status. */
 export const BROKEN = [2, 5, 15, 30] as const;
-/** Maximum pause in seconds. If a server requests a longer pause, the download fails, and the next run tries again. */
+/** Maximum pause in seconds. If a server requests a longer pause, the download fails. The next run tries again. */
 const LONGEST_WAIT = 900;
 const REDIRECTS = 10;
 /** HTTP statuses that indicate a busy server. */
@@ -97,9 +97,10 @@ export class Publisher {
   }
 
   /**
-   * Sends a GET request and returns the response. Retries if the server is busy or unreachable. Responses with other statuses are returned. @throws input
-   * errors `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`. Reading the body throws `DOWNLOAD_SLOW`
-   * and `DOWNLOAD_TOO_LARGE`
+   * Sends a GET request and returns the response. Retries if the server is unreachable, or if the status indicates a busy or failing server. Returns responses
+   * with all other statuses.
+   * @throws input errors `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`, `DOWNLOAD_PROXY`. Reading
+   * the body throws `DOWNLOAD_SLOW` and `DOWNLOAD_TOO_LARGE`
    */
   async ask(url: string, headers: Readonly<Record<string, string>>, bounds: Bounds): Promise<Answer> {
     for (let attempt = 0; ; attempt += 1) {
@@ -280,7 +281,7 @@ export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
     }
   } catch (error) {
     if (error instanceof MappaleError) throw error;
-    // The received bytes are good enough for a message.
+    // The bytes that were received before the failure are sufficient for a message.
   }
   return Buffer.concat(chunks);
 }

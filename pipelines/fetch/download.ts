@@ -72,14 +72,14 @@ const SPARE = 64 * 1024 * 1024;
 /** Number of bytes to write before free space is checked again. */
 const UNLOOKED = 1024 * 1024;
 
-/** Result of receiving a file: number of bytes, last response and version. */
+/** Result of receiving a file: number of received bytes, last response and version of the file. */
 interface Received {
   readonly bytes: number;
   readonly answer: Answer;
   readonly version: Version;
 }
 
-/** Address of the file, after links on pages were followed and missing editions were skipped, with the properties of the file that the server states. */
+/** A file that was found on the server after following links and skipping missing editions, with the properties that the server reports. */
 interface Found extends Version {
   readonly url: string;
   readonly name: string;
@@ -200,7 +200,9 @@ export function byHand({ folder, file, source, token }: Wanted): string {
   return token === null ? without : `The token may have expired. Get a new token, and set ${settingOf({ source }, 'TOKEN')} to the new token. ${without}`;
 }
 
-/** Returns the last part of an address as a visible file name without folders. A web page must not be able to choose the folder of a download. */
+/**
+ * Returns the last part of an address as a file name that is not hidden and contains no folder. A web page must not be able to choose the folder of a download.
+ */
 export function plainName(text: string): string {
   return basename(decoded(text).replaceAll('\\', '/')).replaceAll(/^\.+|[\0-\x1f\x7f:]/g, '_');
 }
@@ -440,8 +442,8 @@ function incomplete(at: string, size: number, expected: number | null, error: un
 }
 
 /**
- * Returns the reason why a response does not contain the remaining bytes of the same file. Returns null if the response contains these bytes, or if another
- * error is reported for the status.
+ * Returns the reason why a response does not contain the remaining bytes of the same file. Returns null if the response contains these bytes, or if the
+ * caller reports the status as an error.
  */
 function isOther(answer: Answer, expected: Version, offset: number): string | null {
   if (answer.status === 200) return 'the publisher has replaced the file, or sends only whole files';
@@ -463,7 +465,10 @@ interface Writing {
   readonly expected: Version;
 }
 
-/** Appends the body of a response to the partial file. @throws MappaleError `DISK_FULL`, `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE` */
+/**
+ * Appends the body of a response to the partial file. If the connection breaks, returns the error and keeps the received bytes.
+ * @throws MappaleError `DISK_FULL`, `FOLDER_UNWRITABLE`, `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE`
+ */
 async function write(
   { path, url, start, expected }: Writing, answer: Answer, { bounds: { most } }: Wanted, around: Surroundings,
 ): Promise<{ readonly bytes: number; readonly error: unknown }> {
@@ -535,7 +540,7 @@ async function accept(part: string, answer: Answer, { source, folder }: Wanted, 
       fix: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   } catch (error) {
-    // Keeps the download if another error occurs, such as a missing GDAL.
+    // Keeps the download if the error does not concern the file, such as a missing GDAL.
     if (!(error instanceof MappaleError) || error.kind !== 'input') throw error;
     const size = await sizeOf(part);
     await removePart(part);

@@ -54,9 +54,9 @@ export interface SourceReport {
   readonly source: string;
   readonly license: string;
   readonly files: readonly FileReport[];
-  /** Reason why no files of the source were requested; null if files were requested. */
+  /** Reason why no files of the source were requested; null if files were requested, or if the files need a manual download. */
   readonly left: string | null;
-  /** Instructions for a manual download, and the folder for the files; null if no manual download is needed. */
+  /** Instructions for a manual download, the folder for the files, and the number of files in this folder; null if no manual download is needed. */
   readonly byHand: { readonly how: string; readonly folder: string; readonly there: number } | null;
 }
 
@@ -68,7 +68,7 @@ export interface FetchReport {
   readonly seconds: number;
 }
 
-/** Error codes after which no further files are requested from the publisher, because those requests would also fail. */
+/** Error codes after which no further files are requested from the same host, because those requests would also fail. */
 const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_SLOW', 'DOWNLOAD_LOGIN', 'DOWNLOAD_PROXY', 'DISK_FULL', 'FOLDER_UNWRITABLE']);
 
 /** Files to request from one source. */
@@ -307,7 +307,7 @@ interface ErrorContext {
   readonly hide: (text: string) => string;
 }
 
-/** Runs a download and reports its failure. @param before earlier error, after which no further requests are sent to this publisher */
+/** Runs a download and reports its failure. @param before earlier error, after which no further requests are sent to this host */
 async function attempt(where: ErrorContext, before: MappaleError | undefined, work: () => Promise<Downloaded>): Promise<FileReport> {
   try {
     if (before !== undefined) throw before;

@@ -1,4 +1,4 @@
-/** Stores facts about downloaded files in hidden sidecar files, which the survey of data folders ignores. */
+/** Stores facts about downloaded files in hidden sidecar files, which the search for input files ignores. */
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';

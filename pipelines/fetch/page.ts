@@ -1,4 +1,4 @@
-/** Returns the error for a web page that was sent instead of a file, and finds the links of a page. */
+/** Creates the error for a web page that a server sent instead of a file, and extracts the links of a page. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { isFirewall, titleOf } from '../formats/web-page.ts';
 import type { Answer } from './client.ts';
@@ -9,8 +9,10 @@ type PageAnswer = Pick<Answer, 'url' | 'status' | 'redirected' | 'elsewhere' | '
 const LOGIN_FORM = /<input[^<>]*type\s*=\s*["']?password/i;
 
 /**
- * Returns the error for a web page that was sent instead of a file. @param answer the publisher's response; a body from another host is not quoted @param hide
- * removes secrets from messages
+ * Returns the error for a web page that was sent instead of a file.
+ * @param head first bytes of the page
+ * @param answer the publisher's response; a body from another host is not quoted
+ * @param hide removes secrets from messages
  * @param byHand instructions for a manual download
  */
 export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string) => string, byHand: string): MappaleError {
@@ -26,7 +28,7 @@ export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string)
   }
   if (isFirewall(head)) {
     return inputError('the publisher\'s firewall refuses the request', {
-      code: 'DOWNLOAD_FIREWALL', at, detail: `expected the file, found ${found === 'a web page' ? 'the answer of a web application firewall' : found}`,
+      code: 'DOWNLOAD_FIREWALL', at, detail: `expected the file, found ${found === 'a web page' ? 'the response of a web application firewall' : found}`,
       hint: `Nothing was kept. Run the same command again in an hour. ${byHand}`,
     });
   }

@@ -85,7 +85,10 @@ export async function writeAtomically<T>(path: string, write: (unfinished: strin
   }
 }
 
-/** Removes unfinished files that killed runs left, including additional files of libraries. @param gone returns whether the process with this id has ended */
+/**
+ * Removes unfinished versions of a file, including files that libraries wrote under names with the same beginning.
+ * @param gone returns whether to remove the files of the process with this id
+ */
 async function removeLeft(path: string, gone: (pid: number) => boolean): Promise<void> {
   const start = basename(path);
   for (const name of await readdir(dirname(path)).catch(() => [])) {

@@ -187,7 +187,7 @@ export class RowWriter {
     this.length = this.buffer.writeInt32BE(days, this.buffer.writeInt32BE(4, this.length));
   }
 
-  /** Writes text from a string. The caller rejects NUL characters, which cannot be stored. */
+  /** Writes a text field. The caller rejects NUL characters, which PostgreSQL cannot store. */
   text(value: string): void {
     this.ensure(4 + value.length * 3);
     const written = this.buffer.write(value, this.length + 4, 'utf8');
@@ -195,7 +195,7 @@ export class RowWriter {
     this.length += 4 + written;
   }
 
-  /** Writes a field from bytes: text as valid UTF-8, or a geometry as EWKB. */
+  /** Writes a field whose bytes are already encoded: text in valid UTF-8, or a geometry in EWKB. */
   bytes(source: Uint8Array, start: number = 0, end: number = source.length): void {
     const size = end - start;
     this.ensure(4 + size);

@@ -298,7 +298,7 @@ function decodeHead(head: Buffer): string {
  */
 export type Editions = Readonly<Record<string, readonly string[]>>;
 
-/** Smallest share of an edition's columns that a changed header must have to be recognised. */
+/** Smallest share of an edition's columns that a changed header must contain to be recognised. */
 const RESEMBLING = 0.6;
 
 /** Returns whether a header resembles the header of an edition. The reader reports the differences. */
@@ -331,7 +331,7 @@ export interface ExpectedColumns<K extends string> {
   readonly at: string;
 }
 
-/** A column that no edition of the source has. */
+/** A column in a header that is neither mapped nor ignored, and that no known edition has. */
 interface AddedColumn {
   /** Name as published; a text such as `column 12` if the column has no name. */
   readonly name: string;
@@ -396,7 +396,7 @@ export function expectColumns<K extends string>(found: readonly string[], expect
   const again = found.filter((_, index) => names[index] !== '' && !taken.has(index) && !isData(index) && names.indexOf(names[index] ?? '') < index);
   doubled.push(...new Set(again.map((name) => `"${name}"`)));
   const { lacking, strays, edition } = compareWithEditions(names, expected);
-  // In messages, a mapped column has the project's name and the publisher's name.
+  // Lists a missing mapped column only once, with the project's name and the publisher's names.
   const lost = [...missing, ...lacking.filter((column) => !column.split('|').some((each) => missed.has(normaliseHeader(each)))).map((column) => column.split('|').map((each) => `"${each}"`).join(' or '))];
   const isKnown = knownBy(expected);
   const added = found.flatMap((name, index): AddedColumn[] => (taken.has(index) || isKnown(name) ? [] : [{ name: name.trim() === '' ? `column ${index + 1}` : name.replace(/\s+/g, ' ').trim(), index }]));
@@ -417,7 +417,7 @@ export function columnsChanged(at: string, detail: string): MappaleError {
   });
 }
 
-/** Returns a function that returns whether an edition of the source has a column name. */
+/** Returns a function that returns whether a column name is known: mapped, ignored, in an edition, or data. */
 export function knownBy({ mapped, ignored, editions = {}, data }: Omit<ExpectedColumns<string>, 'at'>): (name: string) => boolean {
   const patterns = [...Object.values(mapped).flat(), ...Object.keys(ignored), ...Object.values(editions).flat()];
   return (name) => {
@@ -493,7 +493,7 @@ function compareWithEditions<K extends string>(names: readonly string[], { editi
   return { edition: nearest?.edition ?? null, lacking: nearest?.lacking ?? [], strays: strays.filter((index) => nearest?.has.has(index) !== true) };
 }
 
-/** Cache of normalised column names, because the names are compared with every file of a folder. */
+/** Cache of the normalised names in each pattern, because the patterns are compared with every file of a folder. */
 const spellings = new Map<string, readonly { readonly normal: string; readonly open: boolean }[]>();
 
 /**

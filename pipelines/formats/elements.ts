@@ -168,7 +168,7 @@ export class ElementReader {
   }
 
   #enter(element: Open): void {
-    if (this.#around.length + this.#open.length >= MOST_DEPTH) throw new Error(`elements more than ${MOST_DEPTH} deep`);
+    if (this.#around.length + this.#open.length >= MOST_DEPTH) throw new Error(`elements nested more than ${MOST_DEPTH} levels deep`);
     const parent = this.#open.at(-1);
     if (parent === undefined && !this.#handler.wants(element.name, this.#around.at(-1))) {
       this.#around.push(element.name);

@@ -9,7 +9,10 @@ import { quoted } from '../typed.ts';
 const NOT_OF_THE_FILE: readonly string[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
 const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT'];
 
-/** Returns a printable form of a name, in which each unfit character has the form `\x1b`. @param unfit global expression for characters below U+0100 */
+/**
+ * Returns a printable form of a name, in which each unfit character has the form `\x1b`.
+ * @param unfit regular expression with the flag `g` for characters below U+0100
+ */
 export function escapedName(name: string, unfit: RegExp): string {
   return name.replaceAll(unfit, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

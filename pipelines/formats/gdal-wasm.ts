@@ -41,7 +41,7 @@ interface Message {
 /** An instance of GDAL in WebAssembly. */
 class Wasm {
   readonly #module: Emscripten;
-  /** GDAL's errors and warnings since the last call of `quiet`. */
+  /** GDAL's errors and warnings since the last call of `open` or `translate`. */
   messages: Message[] = [];
 
   constructor(module: Emscripten) {
@@ -247,7 +247,7 @@ const ADDED = [['FID', 'mappale fid'], ['OGR_GEOMETRY', 'mappale geometry']] as 
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '\\"')}"`;
 
-/** Returns a query in GDAL's SQL dialect, which reads the open dataset and not the database. @param columns column names, quoted */
+/** Returns a query in GDAL's SQL dialect. The query reads the open dataset, not the database. @param columns column names, quoted */
 function selection(columns: readonly string[], table: string): string {
   return ['SELECT', columns.join(', '), 'FROM', quoted(table)].join(' ');
 }
@@ -334,7 +334,8 @@ function featureOf(open: ReadDataset, { added, count }: Reading, layer: GdalLaye
 }
 
 /**
- * Converts a value to the form of gdal-async. A FlatGeobuf stores dates with a time, `2020-01-01T00:00:00`. Omits midnight, and converts an empty date to null.
+ * Converts a value to the form that gdal-async returns. A FlatGeobuf stores dates with a time, `2020-01-01T00:00:00`. Omits midnight, and converts an empty
+ * date to null.
  */
 function plainValue(value: VectorValue, type: VectorField['type']): VectorValue {
   if (typeof value !== 'string' || (type !== 'date' && type !== 'datetime')) return value;
@@ -383,7 +384,7 @@ interface WrittenDataset {
 
 const COLUMN_TYPES = { string: 'String', integer: 'Integer64', real: 'Real', date: 'Date' } as const;
 
-/** Prefix of text values in the CSV, so that an empty text differs from a missing text. */
+/** Prefix of text values in the CSV, so that an empty text differs from a missing value. */
 const MARK = '=';
 
 function cell(value: VectorValue, type: GeoPackageLayer['fields'][number]['type']): string {

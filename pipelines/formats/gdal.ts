@@ -11,7 +11,7 @@ export interface GdalLayer {
   readonly spatial: boolean;
   readonly fields: readonly VectorField[];
   readonly featureCount: number;
-  /** CRS of the layer as WKT; null if the file contains no WKT. */
+  /** CRS of the layer as WKT, or as the `crs` member of a GeoJSON file; null or empty if the file contains no CRS. */
   readonly wkt: string | null;
   /** EPSG number of the CRS, for files that state the CRS without WKT; null if the name in the file is not known. */
   readonly epsg?: number | null;
@@ -36,7 +36,7 @@ export interface GdalBatch {
   readonly failure: unknown;
 }
 
-/** Formats that GDAL writes. Another module writes shapefiles. */
+/** Formats that GDAL writes. `synthetic/shapefile-writer.ts` writes shapefiles without GDAL. */
 export type WrittenFormat = 'GPKG' | 'OpenFileGDB' | 'FlatGeobuf';
 
 export interface GeoPackageFeature {
@@ -64,7 +64,7 @@ export interface EngineFacts {
   readonly engine: VectorEngine;
   /** Version of GDAL. */
   readonly version: string;
-  /** Reason why the faster engine cannot be used. Null if the faster engine is used, or if a setting selects the other engine. */
+  /** Reason why the faster engine cannot be used. Null if the faster engine is used, or if a test requests the other engine. */
   readonly fallback: string | null;
 }
 
@@ -88,12 +88,12 @@ export interface GdalCalls {
   flush(dataset: number, layerName: string): Promise<void>;
 }
 
-/** Returns a line of text about the engine, with advice if a faster engine is available. */
+/** Returns a line of text about the engine. If the faster engine cannot be used, the line contains the command that installs this engine. */
 export function engineText({ engine, version, fallback }: EngineFacts): string {
   return `GDAL ${version} (${engine}${fallback === null ? '' : `; faster with gdal-async: ${GDAL_SETUP}`})`;
 }
 
-/** GDAL's version and functions, after an engine was loaded. */
+/** Version of GDAL, and the calls of a loaded engine. */
 export interface LoadedEngine {
   readonly version: string;
   readonly calls: GdalCalls;
@@ -103,7 +103,7 @@ export interface ChosenEngine extends EngineFacts {
   readonly calls: GdalCalls;
 }
 
-/** Date that is written into every output file, so that the same input gives the same bytes. */
+/** Default date to write into output files instead of the current time, so that the same input gives the same bytes. */
 export const FIXED_DATE = '2000-01-01T00:00:00.000Z';
 
 /** Size in bytes at which a batch of features ends. The last feature may exceed this size. */

@@ -200,7 +200,7 @@ function repeatedName(feature: Buffer): string | null {
 interface FeatureHandler {
   /** Called after the last feature. `outside` is the document without features. */
   readonly document: (outside: JsonObject) => void;
-  /** Called with each name that occurs twice among the properties of a feature. */
+  /** Called for each feature with a repeated member name, with the first repeated name in the feature. */
   readonly repeated: (name: string) => void;
 }
 
@@ -239,7 +239,7 @@ function* membersOf({ id, properties }: JsonObject): Generator<[string, Json]> {
   if (isObject(properties)) for (const [name, value] of Object.entries(properties)) yield [name, value ?? null];
 }
 
-/** Returns the field type that includes both the known type and a value. */
+/** Returns the field type that can represent both the known type and a value. */
 function widen(known: VectorField['type'] | undefined, value: Json): VectorField['type'] | undefined {
   if (value === null) return known;
   const type = typeof value === 'boolean' || Number.isInteger(value) ? 'integer' : typeof value === 'number' ? 'real' : 'string';

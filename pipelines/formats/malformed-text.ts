@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { readRows, typesOf, type Columns } from './copy.ts';
 
 /**
- * Matches characters that wrong decoding produces and that Italian place names never have. Such characters are the replacement character, control characters
+ * Matches characters that wrong decoding produces and that Italian place names never contain. Such characters are the replacement character, control characters
  * (0x80 to 0x9f), and letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`). The expression also matches letters of windows-1252 that no language of
  * Italy uses. UTF-8 never contains the bytes of these windows-1252 letters.
  */

@@ -1,7 +1,7 @@
 /**
  * Writes Parquet and GeoParquet by row groups. A GeoParquet file also has a geometry column and a column with the bounding boxes of the geometries. In
- * GeoParquet 1.1, geometries are bytes (WKB). In GeoParquet 2.0, geometries have Parquet's type GEOMETRY with statistics. The writer writes each row group to
- * disk immediately, and keeps only the group's position in memory.
+ * GeoParquet 1.1, geometries are bytes (WKB). In GeoParquet 2.0, geometries have Parquet's type GEOMETRY with statistics. The writer writes each complete
+ * row group to disk, and then keeps only the group's position in memory.
  */
 import * as zlib from 'node:zlib';
 import { ParquetWriter, fileWriter } from 'hyparquet-writer';
@@ -61,7 +61,7 @@ export const PARQUET_CODEC: 'ZSTD' | 'SNAPPY' = zstd === undefined ? 'SNAPPY' : 
 
 const COMPRESSORS: NonNullable<WriterOptions['compressors']> = zstd === undefined ? {} : { ZSTD: (bytes) => zstd(bytes) };
 
-/** Columns that a subclass adds after the table's columns. */
+/** Columns that `GeoParquetFile` adds after the table's columns. */
 interface MoreColumns {
   readonly schema: readonly SchemaElement[];
   /** Number of top-level columns in `schema`. */

@@ -1,6 +1,6 @@
 /**
  * Writes PMTiles 3: all tiles of a map in one file, which clients read by byte ranges. The tiles are sorted by number, and equal tiles are stored once. The
- * directory entries are in memory until the end. The first 16 KiB contain the header and the root directory, as readers expect. The metadata and the leaf
+ * directory entries stay in memory until the end. The first 16 KiB contain the header and the root directory, as readers expect. The metadata and the leaf
  * directories follow the tiles, because the size of the directories is known only at the end.
  */
 import { createHash } from 'node:crypto';
@@ -109,7 +109,7 @@ export class PmtilesFile {
     await this.abort();
   }
 
-  /** Closes an incomplete file. The caller removes the file. */
+  /** Closes the file if it is open. The caller removes an incomplete file. */
   async abort(): Promise<void> {
     const file = this.#file;
     this.#file = null;

@@ -52,7 +52,9 @@ export function isRaster(head: Buffer): boolean {
 }
 
 /**
- * Opens a raster. @param path the path of the file @param member path inside a zip. The raster keeps the member in a temporary file until `close`
+ * Opens a raster.
+ * @param path path of the raster or of the zip
+ * @param member path inside the zip, or empty for a plain raster. The raster keeps the member in a temporary file until `close`
  * @throws input errors `RASTER_*` with the reason, errors of `ZipArchive`; MappaleError `TEMP_FULL` (exit 2)
  */
 export async function openRaster(path: string, member: string = ''): Promise<Raster> {

@@ -9,7 +9,7 @@ interface TarFile {
 }
 
 /**
- * Yields the wanted files of a tar archive in archive order, with one file in memory at a time.
+ * Yields the wanted files of a tar archive in archive order, with one file in memory at a time. Skips empty files.
  * @param stream uncompressed archive
  * @throws Error if the archive ends inside a file
  */

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { workerData } from 'node:worker_threads';
 
-// Sets the same variable as mappale.mjs, because another program may start the thread. tsx reads the variable only once, when tsx is loaded.
+// Sets the same variable as mappale.mjs, because a program other than mappale.mjs may start the thread. tsx reads the variable only once, when tsx is loaded.
 process.env['TSX_DISABLE_CACHE'] = '1';
 const { register } = await import('tsx/cjs/api');
 register();

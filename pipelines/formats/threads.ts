@@ -44,7 +44,7 @@ class Part<Task, Message> {
 
 /** A pool of threads that run the same module. Without `close`, the threads end with the process. */
 export class Threads<Task, Message> {
-  /** Task of each running thread. */
+  /** Current task of each thread; null for an idle thread. */
   readonly #threads = new Map<Worker, Part<Task, Message> | null>();
   readonly #waiting: Part<Task, Message>[] = [];
   /** Reason why the last thread ended. */
@@ -100,7 +100,7 @@ export class Threads<Task, Message> {
     if (this.#threads.size === 0) for (const part of this.#waiting.splice(0)) this.#fail(part);
   }
 
-  /** Lets only the task of an ended thread fail, so that the error names the right task. Other tasks continue. */
+  /** Handles the end of a thread. Only the task of this thread fails, with an error that names the task. Other tasks continue. */
   #ended(thread: Worker, reason: string): void {
     const part = this.#threads.get(thread);
     if (!this.#threads.delete(thread)) return;

@@ -18,7 +18,7 @@ const PIXEL_IS_POINT = 2;
 const USER_DEFINED = 32_767;
 const TRANSVERSE_MERCATOR = 1;
 const METRE = 9001;
-/** Base of the codes of UTM projections without a datum: 16000 plus the number of the northern zone. */
+/** Base of the GeoTIFF codes of UTM projections without a datum. The code is the base plus the number of the northern zone. */
 const UTM_NORTH = 16_000;
 /** Base of the EPSG numbers of northern UTM zones, by the code of the geographic CRS or datum. The EPSG number is the base plus the zone. */
 const UTM_OF_DATUM: Readonly<Record<number, number>> = { 4326: 32_600, 6326: 32_600, 4258: 25_800, 6258: 25_800 };
@@ -71,7 +71,10 @@ function utmOf(keys: Keys): number | null {
   return isUtm ? base + zone : null;
 }
 
-/** Returns the EPSG number that belongs to a CRS name, for files without codes: `PCS Name = WGS_1984_UTM_Zone_32N`, `ESRI PE String = PROJCS[…]`. */
+/**
+ * Returns the EPSG number of a CRS that a citation contains as a name or as WKT, for files without codes. Examples of citations are
+ * `PCS Name = WGS_1984_UTM_Zone_32N` and `ESRI PE String = PROJCS[…]`.
+ */
 function namedIn(keys: Keys, places: readonly number[]): number | null {
   for (const place of places) {
     const text = String(keys.get(place) ?? '');
@@ -90,7 +93,7 @@ function wktIn(text: string): string | undefined {
   return start === -1 || end < start ? undefined : text.slice(start, end + 1);
 }
 
-/** Returns the transform of a raster. @param cell whether a position is the centre or the north-western corner of a cell */
+/** Returns the transform of a raster. @param cell `point` if positions refer to the centres of cells, `area` if positions refer to north-western corners */
 async function transformOf(image: Image, cell: 'point' | 'area'): Promise<RasterGrid['transform']> {
   const { file } = image;
   const matrix = await image.numbers(TAG.transformation);

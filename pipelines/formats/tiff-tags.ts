@@ -159,6 +159,7 @@ export class Image {
 
   /**
    * Returns the first value of a tag that contains a size, a count or a code.
+   * @param otherwise value to return if the image lacks the tag
    * @throws input error `RASTER_DAMAGED` for a negative or fractional value
    */
   async whole(tag: number, otherwise: number): Promise<number> {

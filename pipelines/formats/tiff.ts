@@ -186,7 +186,10 @@ async function scalingOf(image: Image): Promise<{ readonly scale: number; readon
   throw image.file.refused('RASTER_SCALE', 'the raster\'s scale is not a number', 'a scale and an offset', JSON.stringify([scale, offset]), 'Write unscaled values: gdal_translate -unscale OLD.tif NEW.tif');
 }
 
-/** Returns the no-data value. Cells with NaN never have a value, so NaN as the no-data value has no effect. @throws input error `RASTER_NO_DATA` */
+/**
+ * Returns the no-data value. Returns null if the file defines none, or if the value is NaN or infinite, because such cells never have a value.
+ * @throws input error `RASTER_NO_DATA`
+ */
 async function noDataOf(image: Image): Promise<number | null> {
   const text = (await image.text(TAG.noData))?.trim() ?? '';
   if (text === '' || /^[+-]?nan(?:\(\w*\))?$|^-?1[.,]#/i.test(text)) return null;

@@ -171,7 +171,7 @@ class Drawing {
   endRing(isOuter: boolean): void {
     const ring = this.#ring;
     if (isOuter) this.#first ??= [ring[0] ?? 0, ring[1] ?? 0];
-    // Removes the last point, which equals the first.
+    // Removes points at the end of the ring that equal the first point.
     while (this.#length > 2 && ring[0] === ring[this.#length - 2] && ring[1] === ring[this.#length - 1]) this.#length -= 2;
     const area = this.#area();
     if (isOuter) this.#isDrawn = area !== 0;
@@ -185,7 +185,7 @@ class Drawing {
     this.#first ??= [0, 0];
   }
 
-  /** Returns the commands of the feature. A feature smaller than one unit is drawn as one unit, so that the feature stays visible. */
+  /** Returns the commands of the feature. A feature smaller than one unit is drawn as a square of one unit, so that the feature stays visible. */
   commands(): Bytes {
     if (this.#commands.length === 0) {
       const [column, row] = this.#first ?? [0, 0];
@@ -238,7 +238,7 @@ function zigzag(value: number): number {
 class Twkb {
   readonly #bytes: Uint8Array;
   #at = 0;
-  /** Previous point. */
+  /** Previous point, in TWKB units. */
   #lng = 0;
   #lat = 0;
 

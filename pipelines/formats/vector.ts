@@ -3,8 +3,8 @@
  * needs no GDAL (`geojson.ts`).
  *
  * GDAL reads the intact part of a damaged file, and at most writes a message to stderr. A truncated .dbf ends the layer early, and a truncated .shp gives
- * features without geometry (GDAL 3.6, observed). Therefore this module compares the headers with the file sizes. The module also compares the number of
- * features from GDAL with the number in the header. This module also distinguishes an unreadable geometry from a missing geometry.
+ * features without geometry (GDAL 3.6, observed). Therefore this module compares the headers with the file sizes, and the number of features from GDAL with the
+ * number in the header. For each feature without geometry, the module determines whether the geometry is unreadable or missing.
  *
  * Coordinates keep the axis order of the file. For these formats, easting precedes northing, and longitude precedes latitude, even if EPSG defines a different
  * order. GDAL swaps axes only in transformations, and this module transforms nothing.
@@ -29,7 +29,7 @@ export type VectorValue = string | number | null;
 
 export interface VectorField {
   readonly name: string;
-  /** Type of the values. `date` and `datetime` values are ISO text, and `other` is text in GDAL's form. */
+  /** Type of the values. `date` and `datetime` values are ISO text, and `other` values are text as formatted by GDAL. */
   readonly type: 'string' | 'integer' | 'real' | 'date' | 'datetime' | 'other';
 }
 
@@ -60,7 +60,7 @@ function isGeoJson(path: string): boolean {
   return /\.(?:geo)?json$/i.test(path);
 }
 
-/** A reader of an open file. */
+/** Reads the features of an open vector file. */
 export interface VectorReader {
   readonly layers: readonly GdalLayer[];
   /** Returns a batch of features of a layer. @param which `first` restarts at the first feature @param srid SRID of the returned geometries */
@@ -71,10 +71,10 @@ export interface VectorReader {
 /** The thread in which GDAL runs; null until the first call. */
 let thread: Threads<Call, unknown> | null = null;
 
-/** Engine that opened the last vector file of this process; null if no file was opened. */
+/** GDAL engine that opened the last file in this process; null if GDAL opened no file. */
 let used: EngineFacts | null = null;
 
-/** Returns a description of the engine that read the last vector file; null if no file was read. */
+/** Returns a description of the GDAL engine that opened the last file; null if GDAL opened no file. */
 export function vectorEngineUsed(): string | null {
   return used === null ? null : engineText(used);
 }
@@ -92,9 +92,9 @@ export function gdal<Name extends Call['name']>(at: string, name: Name, ...args:
 }
 
 /**
- * Opens a vector file. Unpacks an entry of a zip to the temporary folder, because random access in deflated data is slow. Unpacking also verifies size and
+ * Opens a vector file. Unpacks an entry of a zip to a temporary folder, because random access in deflated data is slow. Unpacking also verifies size and
  * CRC-32. `close` removes the unpacked files.
- * @throws `GDAL_MISSING` (usage); input errors `VECTOR_FORMAT`, `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `GPKG_TRUNCATED`,
+ * @throws input errors `GDAL_MISSING`, `VECTOR_FORMAT`, `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `GPKG_TRUNCATED`,
  * `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, and errors of the zip; `THREAD_ENDED` (bug)
  */
 export async function openVector(path: VectorPath): Promise<VectorDataset> {
@@ -287,8 +287,8 @@ export class VectorDataset {
   }
 
   /**
-   * Streams the features of one layer in file order, with two batches in memory.
-   * @throws input error `FEATURES_MISSING` if the number of features differs from the number in the file's header.
+   * Streams the features of one layer in file order, with at most two batches in memory. @throws input error `FEATURES_MISSING` if the number of features
+   * differs from the number in the file's header, `VECTOR_UNREADABLE` if a feature cannot be read
    */
   async *features(which: string | VectorLayer): AsyncGenerator<VectorFeature> {
     const layer = this.layer(typeof which === 'string' ? which : which.name);
@@ -333,7 +333,7 @@ export class VectorDataset {
 }
 
 function unreadable(at: string, error: unknown): MappaleError {
-  // If GDAL is missing, readers report the file as unreadable.
+  // Converts the usage error `GDAL_MISSING` to an input error about the file.
   if (error instanceof MappaleError && error.code === 'GDAL_MISSING') {
     const { message, code, detail, hint, fix } = error;
     return inputError(message, { code, at, detail, hint, fix, cause: error });

@@ -1,6 +1,6 @@
 /**
  * Reads VIIRS annual composites in HDF5 (VNP46A4, VJ146A4) with h5wasm, the HDF5 library as WebAssembly. A tile is 10° wide and high. The column and row in the
- * file's name determine the tile's position, because GDAL does not read the position from the file. Format: Black Marble User Guide 2.0 (NASA, 2024).
+ * file's name determine the tile's position, because the file has no georeference that GDAL supports. Format: Black Marble User Guide 2.0 (NASA, 2024).
  */
 import { Dataset, File, ready } from 'h5wasm/node';
 import { inputError, type MappaleError } from '../errors.ts';
@@ -17,7 +17,7 @@ const ROWS = 18;
  * Maximum number of cells in a row or column. A row of a tile has 2,400 cells of 15″. A row with more than twice as many cells belongs to a different product.
  */
 const MOST_CELLS_ACROSS = 6_000;
-/** Number of rows in a block if the file has no chunks. */
+/** Number of rows in a block if the dataset has no chunks. */
 const PLAIN_ROWS = 64;
 /** Cell types by NumPy's type code, such as `<H`. The sign `<` means little-endian. */
 const TYPES: Readonly<Record<string, SampleType>> = { '<H': 'uint16', '<h': 'int16', '<f': 'float32', '<d': 'float64' };
@@ -79,7 +79,7 @@ function tileIn(name: string, refused: Refuse): readonly [column: number, row: n
   throw refused('RASTER_PLACE', 'the name does not contain the tile\'s position', 'column and row of the tile, as in h19v04', JSON.stringify(name), 'Use the published name of the file.');
 }
 
-/** Size of a dataset and of its blocks in cells, and the cell type. */
+/** Size of a dataset and of its blocks in cells, with the cell type, scale and fill value. */
 interface Layout extends Pick<Raster['grid'], 'width' | 'height' | 'sampleType' | 'blockWidth' | 'blockHeight'> {
   readonly scale: number;
   readonly noData: number;
@@ -133,7 +133,7 @@ function factsOf(dataset: Dataset): Facts {
   const { shape, chunks } = dataset.metadata;
   const { dtype } = dataset;
   const stated = dtype === '<H' || dtype === '<h' ? INTEGERS : FLOATS;
-  /** Returns an attribute as a number. The attribute is text, or a number of any type. A 32-bit float gives the shortest decimal: 0.1, not 0.10000000149. */
+  /** Returns an attribute as a number; null if missing or not a number. Rounds to 7 digits, because the 32-bit float 0.1 is read as 0.10000000149. */
   const number = (name: string): number | null => {
     const value = name in dataset.attrs ? dataset.get_attribute(name, false) : null;
     const found = typeof value === 'object' && value !== null ? (value as ArrayLike<unknown>)[0] : value;

@@ -6,8 +6,8 @@ const WITH_SRID = 0x20000000;
 const LINEAR: Readonly<Record<number, number>> = { 11: 5, 12: 6 };
 
 /**
- * Visits all geometries and positions in WKB or EWKB. @param position called with the offset of each position @param geometry called with the type and offset
- * of each geometry @returns the first result of a callback that is not null. The visit ends at this result
+ * Visits the geometries and positions in WKB or EWKB, until a callback returns a result that is not null. @param position called with the offset of each
+ * position @param geometry called with the type of each geometry and the offset of the type @returns the first result that is not null, or null
  */
 export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geometry: (type: number, at: number) => T | null = () => null): T | null {
   let at = 0;
@@ -73,7 +73,7 @@ export function toEwkb(wkb: Buffer, srid: number): Buffer {
 const GEOJSON_TYPES: Readonly<Record<string, number>> = { Point: 1, LineString: 2, Polygon: 3, MultiPoint: 4, MultiLineString: 5, MultiPolygon: 6 };
 
 /**
- * Converts a GeoJSON geometry to WKB in XY. Leaves out all other ordinates.
+ * Converts a GeoJSON geometry to WKB in XY. Ignores elevations and other ordinates.
  * @returns the WKB, or a description of the error for an invalid geometry
  */
 export function geoJsonWkb(geometry: unknown): Buffer | string {

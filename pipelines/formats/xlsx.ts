@@ -1,7 +1,7 @@
 /**
  * Streams the rows of an Excel workbook (.xlsx). Keeps only the distinct texts of the workbook in memory. Format: ECMA-376 part 1 (SpreadsheetML). Returns a
- * number as the digits in the file (`42`, `70010000001`, `6.3E11`), and a formula as the stored result. Dates stay numbers, because the publishers use no
- * dates.
+ * number as the digits in the file (`42`, `70010000001`, `6.3E11`), and a formula as the stored result. Does not convert dates, because the published workbooks
+ * contain no dates.
  */
 import { inputError, type MappaleError } from '../errors.ts';
 import { ElementReader, type Element } from './elements.ts';
@@ -13,13 +13,13 @@ const BATCH_ROWS = 512;
 /** Maximum number of columns of a sheet, as in Excel 2007 and later. */
 const MOST_COLUMNS = 16_384;
 const MOST_ROWS = 1_048_576;
-/** Maximum number of filled columns. The widest published tables have a few hundred columns. */
+/** Number of leading columns that may contain values. The widest published tables have a few hundred columns. */
 const MOST_FILLED = 2_000;
-/** Maximum length of a cell in the file in characters. Excel allows 32,767 characters, and an escaped character may need six characters in the file. */
+/** Maximum length of a cell's text in the file, in characters. Excel allows 32,767 characters, and an escaped character may need six characters in the file. */
 const CELL_CHARS = 262_144;
 /** Maximum length of a row or another element in characters. */
 const ELEMENT_CHARS = 16_777_216;
-/** Maximum number of distinct texts in a workbook. A million street names have 20 million characters. */
+/** Maximum number of distinct texts in a workbook, and their maximum total length in characters. A million street names have 20 million characters. */
 const MOST_TEXTS = 2_000_000;
 const TEXTS_CHARS = 100_000_000;
 const MOST_SHEETS = 500;
@@ -37,10 +37,10 @@ export interface XlsxRow {
   readonly cells: readonly (string | null)[];
 }
 
-/** A batch of rows, and the number of bytes of the sheet read so far. */
+/** A batch of rows. */
 interface XlsxBatch {
   readonly rows: readonly XlsxRow[];
-  /** Number of decompressed bytes of the sheet so far. */
+  /** Number of decompressed bytes of the sheet that were read so far. */
   readonly bytes: number;
 }
 
@@ -101,7 +101,7 @@ export class Workbook {
 }
 
 /**
- * Returns the first rows of a sheet from the first bytes of two files, so that a source can recognise a workbook.
+ * Returns the first rows of a sheet from the first bytes of the sheet and of the shared texts, so that a source can recognise a workbook.
  * @param texts first bytes of `xl/sharedStrings.xml`. A text beyond these bytes is returned as null @returns at most `count` rows, or fewer if the bytes end
  * earlier
  */
@@ -152,8 +152,8 @@ function unreadable(at: string, reason: string, cause?: unknown): MappaleError {
 }
 
 /**
- * Returns a reader that calls `take` for each element with a given name.
- * @throws input error `XLSX_UNREADABLE` for a malformed part, and for errors of `take`
+ * Returns a reader that calls `take` for each element with a given name. The reader throws the input error `XLSX_UNREADABLE` for malformed XML, and for errors
+ * of `take`.
  */
 function elementReader(name: string, at: string, take: (element: Element) => void): ElementReader {
   return new ElementReader({
@@ -187,7 +187,7 @@ async function elementsOf(archive: ZipArchive, path: string, name: string): Prom
 async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   const path = 'xl/sharedStrings.xml';
   const texts: string[] = [];
-  // A workbook without shared texts may not have this file.
+  // A workbook without shared texts may lack this file.
   if (!archive.entries.some((entry) => entry.path === path)) return texts;
   let characters = 0;
   const reader = elementReader('si', `${archive.label}!${path}`, (element) => {
@@ -203,7 +203,8 @@ async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
 }
 
 /**
- * Returns the text of a cell or shared string, or null without text. The text is in one element `v` or several elements `t`. Leaves out phonetic text (`rPh`).
+ * Returns the text of a cell or shared string, or null if there is no text. The text is in one element `v` or several elements `t`. Leaves out phonetic text
+ * (`rPh`).
  */
 function contentOf({ children }: Element): string | null {
   let text: string | null = null;
@@ -216,7 +217,7 @@ function contentOf({ children }: Element): string | null {
 
 /**
  * Returns a function that converts a `<row>` element and passes the row to `take`. Rows without a value are left out.
- * @param extent `cut`: `texts` has only the first texts of the file @throws Error for an ambiguous value
+ * @param extent `cut` if `texts` contains only the first texts of the file @throws Error for an invalid row or cell
  */
 function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row: XlsxRow) => void): (row: Element) => void {
   let number = 0;
@@ -263,7 +264,7 @@ function valueOf(cell: Element, texts: readonly string[], extent: 'whole' | 'cut
   return shared ?? null;
 }
 
-/** Returns the column of a cell reference, from 0: `AB12` → 27. @returns the column, or −1 for an invalid reference or a reference to another row */
+/** Converts a cell reference to a column, from 0: `AB12` → 27. @returns −1 for an invalid reference or a reference to a different row */
 function columnOf(reference: string, row: number): number {
   const parts = /^([A-Z]{1,3})([1-9]\d*)$/.exec(reference);
   if (parts === null || Number(parts[2]) !== row) return -1;

@@ -20,8 +20,8 @@ export class XmlError extends Error {
 
 export interface XmlElement {
   /**
-   * Name of the element, as `prefix:local` with the caller's prefix of the namespace. The name is `{uri}local` if the caller has no prefix, and `local` without
-   * a namespace.
+   * Name of the element, as `prefix:local` with the caller's prefix for the namespace. The name is `{uri}local` if the caller has no prefix for the namespace,
+   * and `local` if the element has no namespace.
    */
   readonly name: string;
   /** Attributes by name, without namespace declarations. The names have the same form as element names. */
@@ -118,7 +118,7 @@ export class XmlElementParser {
   }
 
   #enter(tag: SaxesTagNS, place: Place): void {
-    if (this.#open.length >= MOST_DEPTH) throw new Error(`elements more than ${MOST_DEPTH} deep`);
+    if (this.#open.length >= MOST_DEPTH) throw new Error(`elements nested more than ${MOST_DEPTH} levels deep`);
     const attributes = new Map<string, string>();
     for (const attribute of Object.values(tag.attributes)) {
       if (attribute.uri !== XMLNS) attributes.set(this.#name(attribute.uri, attribute.local), attribute.value);
@@ -202,7 +202,7 @@ export class XmlPrologueParser {
   }
 }
 
-/** Returns whether a text has only comments, processing instructions and white space, which XML allows before and after the root element. */
+/** Returns whether a text contains only comments, processing instructions and white space, which XML allows before and after the root element. */
 export function isXmlMisc(text: string): boolean {
   try {
     new SaxesParser({ xmlns: true }).write(`<root/>${text}`).close();

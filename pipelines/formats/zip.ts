@@ -27,7 +27,7 @@ const MOST_MEMBERS = 100_000;
 /** Maximum lengths of a file name and of a path in bytes of UTF-8, as in common file systems. The sources' patterns for file names rely on these limits. */
 const NAME_BYTES = 255;
 const PATH_BYTES = 4_096;
-/** Maximum depth of nested zips: Italy, regions, provinces, comuni, and one more level. */
+/** Maximum number of levels of nested zips inside a zip. A zip of Italy contains three levels: regions, provinces and comuni. */
 const DEPTH = 5;
 /** Maximum compression ratio. Published text has a ratio of about ten, and at most forty. A large entry with a higher ratio is a zip bomb. */
 const RATIO = 250;
@@ -172,8 +172,8 @@ async function placeOf(bytes: Bytes): Promise<Place | null> {
 }
 
 /**
- * Returns whether a file is a zip, independent of the file's name. The first bytes show a truncated zip, and the last bytes show a zip that follows other
- * bytes.
+ * Returns whether a file is a zip, regardless of the file's name. The first bytes identify even a truncated zip, and the last bytes identify a zip that follows
+ * other bytes.
  */
 export async function isZip(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
@@ -220,13 +220,13 @@ async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: n
 }
 
 /**
- * Returns all decompressed bytes of an entry, or null if the entry is larger than expected. The caller then uses the stream, which reports the error's
- * position. @throws input error `ZIP_UNREADABLE`
+ * Returns all decompressed bytes of an entry, or null if the entry is larger than expected. The caller then reads the entry as a stream, and reports the size
+ * error. @throws input error `ZIP_UNREADABLE`
  */
 async function inflateAtOnce({ at, compressed, size }: EntryExtent): Promise<Buffer | null> {
   try {
     const packed = compressed instanceof Uint8Array ? compressed : await readStretch(compressed);
-    // With one more byte than the result, zlib returns the result as one chunk.
+    // With a chunk size one byte above the size of the result, zlib returns a single chunk.
     return inflateRawSync(packed, { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
@@ -302,7 +302,9 @@ export class ZipArchive {
     this.entries = [...raw.values()].map(describe);
   }
 
-  /** Opens a zip file. @throws input errors `ZIP_UNREADABLE` with a hint. */
+  /**
+   * Opens a zip file. @throws input errors `ZIP_UNREADABLE`, `ZIP_PATH`, `ZIP_NAME_INVALID`, `ZIP_NAME_LONG`, `ZIP_LINK`, `ZIP_MEMBER_REPEATED`, `ZIP_RATIO`
+   */
   static async open(path: string): Promise<ZipArchive> {
     const handle = await open(path, 'r');
     const { size } = await handle.stat();
@@ -331,7 +333,7 @@ export class ZipArchive {
     return Readable.from(inflated(await this.extent(path)), { objectMode: false });
   }
 
-  /** Returns the position of an entry, for `inflated`. @throws input errors `ZIP_ENCRYPTED`, `ZIP_METHOD` */
+  /** Returns the position of an entry, for `inflated`. @throws input errors `ZIP_ENTRY_MISSING`, `ZIP_ENCRYPTED`, `ZIP_METHOD`, `ZIP_UNREADABLE` */
   async extent(path: string): Promise<EntryExtent> {
     const entry = this.#rawEntry(path);
     const at = `${this.label}!${path}`;

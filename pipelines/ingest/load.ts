@@ -1,5 +1,6 @@
 /**
- * Steps 3 and 4a: moves staged rows to the layers of one release and accounts for every record. Then checks the layers and attaches the layers as partitions.
+ * Steps 3 and 4a of a refresh: moves staged rows to the layers of one release and accounts for every record. Then checks the layers and attaches the layers as
+ * partitions.
  */
 import { one, type Database, type Session } from '../db/index.ts';
 import { copyMembers } from '../db/changed-rows.ts';
@@ -29,7 +30,8 @@ export interface Loaded extends Counts {
 
 /**
  * Runs the source's load.sql in the release's workspace, accounts for every staged row, runs the checks and attaches the layers.
- * @throws MappaleError `ACCOUNTING`, `TOO_MANY_REJECTS` (exit 4), `CHECKS_FAILED` (exit 5), `NO_RECORDS` (exit 3); Repetition
+ * @throws MappaleError `ACCOUNTING`, `TOO_MANY_REJECTS` (exit 4), `CHECKS_FAILED` (exit 5), `NO_RECORDS` (exit 3); Repetition if reused members must be read
+ * again
  */
 export async function load(database: Database, staged: Staged, runId: number, log: Log): Promise<Loaded> {
   const { located, schema, releaseId } = staged;
@@ -96,14 +98,16 @@ export async function runLoad(session: Session, source: Pick<RegisteredSource, '
 
 /**
  * Creates the table `member` with the members of a release and the file of each member.
- * @param which `read`: only members that this run read; `all`: also reused members
+ * @param which `read`: only members that this run read; `all`: all members, including reused members
  */
 async function provideMembers(session: Session, releaseId: number, which: 'read' | 'all'): Promise<void> {
   await session.query(statement('drop_members'));
   await session.query(statement('provide_members'), [releaseId, which === 'all']);
 }
 
-/** Copies the rejects and duplicates of reused members to this release. Also copies the rows to which this release does not refer. */
+/**
+ * Copies the rejects, duplicates and added columns of reused members to this release. Copies the members' rows only if this release does not refer to the rows.
+ */
 async function takeOver(session: Session, { schema, located, releaseId, reused }: Staged): Promise<void> {
   if (reused.length === 0) return;
   const copied = reused.filter(({ rows }) => rows === 'copied');
@@ -128,7 +132,7 @@ async function provideWhole(session: Session, { schema, located, releaseId, reus
   return whole;
 }
 
-/** Error for reused members that have a record in common with another member of the same file. Both members must be read again. */
+/** Error for reused members that have a record in common with a different member of the release. The reused members in `paths` must be read again. */
 export class Repetition extends Error {
   readonly paths: ReadonlySet<string>;
 
@@ -194,7 +198,7 @@ export async function notePlacesOfOldReleases(database: Database, sources: reado
 }
 
 /**
- * Writes rejects of load.sql to the ledger and verifies records = rows + rejects + duplicates for each member.
+ * Writes the rejects and duplicates of load.sql to the ledger, and verifies records = rows + rejects + duplicates for each member.
  * @param whole schema of the complete layers
  * @returns the counts of the release, and the number of rows of each layer
  */
@@ -225,7 +229,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged,
   return { counts, held };
 }
 
-/** Deletes the workspaces of interrupted runs. */
+/** Deletes the workspaces of interrupted runs. @returns the names of the deleted schemas */
 export async function recoverStaging(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const left = await leftStaging(session);

@@ -1,4 +1,4 @@
-/** Step 1: finds files in data folders, recognises them by content and groups them into releases. */
+/** Step 1 of a refresh: finds files in data folders, recognises the files by content and groups the files into releases. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -98,7 +98,7 @@ export function folderHint(folders: readonly string[], sources: readonly Registe
   return null;
 }
 
-/** Refuses a vintage in the future, because the file would have priority over the files of all later years. @throws input error `VINTAGE_FUTURE` */
+/** Refuses a vintage in the future, because the file would supersede newer files until that year. @throws input error `VINTAGE_FUTURE` */
 function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, source: string): void {
   const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
   const latest = new Date(CLOCK.now()).getFullYear() + 1;
@@ -165,7 +165,7 @@ function downloadAgain(source: string): string {
   return `npx mappale fetch REGION --sources ${source}`;
 }
 
-/** Returns the error for a zip archive with a publisher's name that has no end record. */
+/** Returns the error for an unreadable zip archive whose file name is a publisher's name. */
 function cutShort({ message, code, at, detail, cause }: MappaleError, source: string): MappaleError {
   return inputError(message, { code, at, detail, cause, source, hint: 'The download was probably cut short. Compare the size of the file with the publisher\'s, or download the file again.', fix: downloadAgain(source) });
 }
@@ -185,7 +185,7 @@ const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string
   ['25504446', 'a PDF document', 'Use the publisher\'s data instead of the description.'],
 ];
 
-/** Returns an error if the first bytes show a format other than text or zip; otherwise null. */
+/** Returns an error for an unsupported format, encoding or line end in the first bytes, or for a shapefile without .dbf; otherwise null. */
 function formFault({ name, size, head, entries, siblings }: Probe, source: string): MappaleError | null {
   if (entries !== null || size === 0) return null;
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
@@ -213,7 +213,7 @@ async function wrongContent(probe: Probe, source: string): Promise<MappaleError>
   if (isPage(head)) {
     const title = titleOf(head);
     return stop('the file is a web page', 'FILE_IS_PAGE', title === '' ? JSON.stringify(firstLine(head).slice(0, 60)) : `a page with the title ${JSON.stringify(title.slice(0, 80))}`,
-      'The server sent a web page instead of the file. The page may be a login, an error, or the answer of a firewall. Open the page in a browser, and download the file again.');
+      'The server sent a web page instead of the file. The page may be a login page, an error page, or the response of a firewall. Open the page in a browser, and download the file again.');
   }
   if (entries !== null) {
     const hint = `Remove this file from the folder, or download the file that npx mappale sources ${source} describes.`;

@@ -1,4 +1,4 @@
-/** Step 2: reads the publisher's files into staging tables, in one pass and with constant memory. */
+/** Step 2 of a refresh: reads the publisher's files into staging tables, in one pass and with constant memory. */
 import { createReadStream } from 'node:fs';
 import { one, type CopyIn, type Database } from '../db/index.ts';
 import { createSchema, dropSchema } from '../db/ddl.ts';
@@ -25,8 +25,8 @@ import { tableOf } from '../contract/sql-files.ts';
 const statement = statementsOf('ingest');
 
 /**
- * Maximum number of earlier releases to whose rows a new release refers. The new release copies the rows of further releases, smallest first. The limit bounds
- * the number of partitions. With this limit, a nightly update copies at most one ninth of a region.
+ * Maximum number of earlier releases to whose rows a new release refers. The new release copies the rows of all other earlier releases, which have the fewest
+ * reused rows. The limit bounds the number of partitions. With this limit, a nightly update copies at most one ninth of a region.
  */
 const REFERRED_RELEASES = 8;
 
@@ -37,7 +37,7 @@ export const TOLERATED = 10;
 /** Number of rejects from which reading stops if more than half of the records are rejects. */
 const HOPELESS = 10_000;
 
-/** Counts of records by outcome, for a member or a release. */
+/** Numbers of records, accepted rows, rejects and duplicates of a member or release. */
 export interface Counts {
   readonly records: number;
   readonly rows: number;
@@ -56,7 +56,7 @@ export interface Staged {
 
 /** A member that has the same bytes as a member of an earlier release. The release reuses the rows of the earlier member. */
 interface ReusedMember {
-  /** Number of the member in the ledger. */
+  /** Id of the member in the ledger. */
   readonly memberId: number;
   readonly path: string;
   /** Member to which the provenance of the rows refers, and release whose partitions contain the rows. */
@@ -66,7 +66,7 @@ interface ReusedMember {
   readonly rows: 'referred' | 'copied';
 }
 
-/** A member of an earlier loaded release, with the same bytes and read by the same code. */
+/** A member of an earlier loaded release, with the same bytes and read with the same version of the source. */
 export interface EarlierMember extends MemberFacts, Counts {
   /** Member to which the provenance of the rows refers. */
   readonly memberId: number;
@@ -126,7 +126,7 @@ export function inputFile({ path, name, size, recognition: { role, vintage, regi
   return { path, name, role, vintage, region, size, open: () => createReadStream(path, { highWaterMark: 1_048_576 }), zip: () => ZipArchive.open(path) };
 }
 
-/** `file.zip!inner.csv` */
+/** Returns the name of a member in messages, such as `file.zip!inner.csv`. */
 export function labelOf(name: string, path: string): string {
   return path === '' ? name : `${name}!${path}`;
 }
@@ -166,7 +166,7 @@ class StageSink implements Sink {
   #fileName = '';
   /** Members read so far from the open file. */
   #members: ReadMember[] = [];
-  /** Sizes in bytes: all files before the open file, all files including the open file, and the part read from the open file. */
+  /** Sizes in bytes: all files before the open file, all files up to and including the open file, and the part read from the open file. */
   #bytesBefore = 0;
   #bytesWith = 0;
   #bytesRead = 0;
@@ -345,7 +345,7 @@ class StageSink implements Sink {
   }
 
   /**
-   * Refuses a file if more than a fifth of a table's different non-ASCII texts were encoded twice. Accepts one or two of these texts per table.
+   * Refuses a file if more than a fifth of a table's different non-ASCII texts were encoded twice. One or two such texts per table are accepted.
    * @throws MappaleError `ENCODING_WRONG`
    */
   #refuseDoubled(): void {
@@ -403,7 +403,7 @@ function referredReleases({ layer, places = {}, manifest }: RegisteredSource, ta
   return new Set(largest.map(([releaseId]) => releaseId));
 }
 
-/** `1.00 %` */
+/** Formats a share, such as `1.00 %`. */
 export function percent(share: number): string {
   return `${(share * 100).toFixed(2)} %`;
 }

@@ -148,7 +148,7 @@ function stampOf(info: Stats): Stamp {
   return { size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) };
 }
 
-/** Returns size and modification times of a file, or null if the system call fails. */
+/** Returns the size and modification times of a file, or null if the path is not a regular file or cannot be accessed. */
 export function stampOfFile(path: string): Stamp | null {
   try {
     const info = statSync(path);
@@ -164,7 +164,7 @@ export function isUntouched(before: Stamp | SeenFile, now: Stamp): boolean {
 
 /**
  * Checks that files have not changed since the survey.
- * @throws input error `FILE_CHANGED_WHILE_READ`; `FILE_UNREADABLE` or `LINK_CIRCULAR` if the disk or the path of a file fails
+ * @throws input error `FILE_CHANGED_WHILE_READ`; `FILE_UNREADABLE` or `LINK_CIRCULAR` if the file cannot be accessed
  */
 export function refuseChanged(files: readonly FoundFile[], cause?: unknown): void {
   for (const file of files) {

@@ -40,7 +40,7 @@ export interface LoadedFile {
   readonly place: string | null;
   readonly name: string;
   readonly sha256: string;
-  /** Digest of the code that read the file; null if the file must be read again because of rejected records. */
+  /** Digest of the source's version and SQL when the file was read; null if the file must be read again because of rejected records. */
   readonly reader: string | null;
   readonly present: boolean;
   readonly arrived: number;
@@ -68,7 +68,7 @@ interface Tie {
   readonly places: readonly SeriesPlace[];
 }
 
-/** A complete file with fewer comuni than the superseded files (`before`). */
+/** A complete file with fewer comuni (`now`) than the superseded files in `before` (`was`). `lost` are the missing comuni. */
 interface Fewer {
   readonly file: LoadedFile;
   readonly before: readonly LoadedFile[];
@@ -122,8 +122,8 @@ function isWhole(file: LoadedFile): boolean {
 }
 
 /**
- * Returns 0 for a file of Italy, 1 for a region, 2 for a part of a region, 3 for one comune. If two files have the same date, the file with the higher number
- * has priority.
+ * Returns 0 for a complete file of Italy, 1 for a complete file of a region, 2 for an incomplete file, and 3 for an incomplete file of one comune. If two files
+ * have the same date, the file with the higher number has priority.
  */
 function narrowness(file: LoadedFile): number {
   if (isWhole(file)) return file.region === null ? 0 : 1;
@@ -131,8 +131,9 @@ function narrowness(file: LoadedFile): number {
   return named.size === 1 ? 3 : 2;
 }
 
-/** Returns a comparison that sorts the files of a kind, newest first. */
-/** @param keep for `all`, files of all vintages are current, so vintages are not compared */
+/**
+ * Returns a comparison function that sorts files, newest first. @param keep `all` if files of all vintages are current; vintages are then not compared
+ */
 function newestFirst(keep: Keep): (a: Candidate, b: Candidate) => number {
   return (a, b) => Number(b.named) - Number(a.named) || byAge(a, b, keep) || Number(b.file.present) - Number(a.file.present)
     || b.file.arrived - a.file.arrived || (a.file.sha256 < b.file.sha256 ? -1 : a.file.sha256 > b.file.sha256 ? 1 : b.file.fileId - a.file.fileId);
@@ -213,7 +214,7 @@ function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
 
 /**
  * Returns whether the rows of a place in a file belong to the region. The rows of a comune that moved to another region also belong to the region that still
- * has the comune's parcels.
+ * has the comune's parcels, unless the file or the file's structure names a region.
  */
 function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, register, kept }: Pick<Question, 'region' | 'register' | 'kept'>): boolean {
   const placeRegion = regionOf(file, held, place, register);
@@ -268,8 +269,8 @@ function candidatesOf(question: Question, without: ReadonlySet<string>): Candida
 
 /**
  * Removes the older files that a complete file supersedes, whatever places the older files have. A complete file of one tile or scenario supersedes only older
- * files of that tile or scenario. @param sorted files of one kind, newest first
- * @returns the remaining files, and the places that only the superseded files contain
+ * files of that tile or scenario. @param sorted files of one kind (see `Owners`), newest first @returns the remaining files, and the places that only the
+ * superseded files contain
  */
 function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly remaining: readonly Candidate[]; readonly fewer: Fewer | null } {
   const whole = sorted.find(({ file }) => isWhole(file) && file.place === null);
@@ -294,7 +295,10 @@ function claimOf(place: string, file: LoadedFile): Claim {
   return isWhole(file) ? 'whole' : `part ${file.fileId}`;
 }
 
-/** Assigns each place to the first file that claims the place. */
+/**
+ * Assigns each place to the first file that claims the place, separately for each kind of file. Files of one kind have the same series. If files of all
+ * vintages are current, files without a series are of one kind only if they have the same vintage.
+ */
 class Owners {
   readonly kept = new Map<LoadedFile, SeriesPlace[]>();
   readonly ties = new Map<string, Tie & { places: SeriesPlace[] }>();
@@ -341,7 +345,7 @@ export function currentPlaces({ files }: CurrentFiles, layer: string): string[] 
     (whole ? held.filter((each) => each.layer === layer).flatMap((each) => each.places) : places.map(({ place }) => place)));
 }
 
-/** Ranks the files of a workspace. Rank 1 is the newest file of a source and kind. */
+/** Ranks the files of a workspace. Rank 1 is the newest file of a source and role. */
 export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank: number; vintage: string }[] {
   const order = newestFirst('newest');
   const candidate = (file: LoadedFile): Candidate => ({ file, series: '', dated: file.dated ?? '', named: true, narrow: narrowness(file), places: [] });

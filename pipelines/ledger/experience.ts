@@ -11,7 +11,7 @@ interface Rate {
 }
 
 export interface Experience {
-  /** Load rates by source. */
+  /** Load rates by source. `layerPerByte` is the number of layer bytes for each byte of a file. */
   readonly bySource: ReadonlyMap<string, Rate>;
   /** Load rate over all sources; null before the first load. */
   readonly all: Rate | null;
@@ -43,7 +43,7 @@ async function freeBytesOf(database: Database): Promise<number | null> {
   return folder === null ? null : freeBytes(folder);
 }
 
-/** Returns the build seconds of each table in the last build of this region. For a new region, returns the seconds of another region. */
+/** Returns the seconds of each table's last build in this region, or in a different region if this region has none. @param name name of the region */
 export async function tableSeconds(session: Session, name: string): Promise<ReadonlyMap<string, number>> {
   const rows = await session.query<{ relation: string; seconds: number }>(ledger('table_seconds'), [name]);
   return new Map(rows.map(({ relation, seconds }) => [relation, seconds]));

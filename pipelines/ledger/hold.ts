@@ -1,4 +1,7 @@
-/** Reads and sets holds. A refresh does not change a region that is rolled back, pinned or withdrawn. */
+/**
+ * Reads and sets holds. A refresh does not change a pinned or withdrawn region. A refresh changes a rolled-back region only after the region's inputs have
+ * changed.
+ */
 import { userInfo } from 'node:os';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -31,7 +34,7 @@ export class HeldBack extends Error {
 }
 
 /**
- * Refuses to publish a region with a hold. Call inside the publishing transaction, so that setting a hold waits until the transaction ends.
+ * Refuses to publish a pinned or withdrawn region. Call inside the publishing transaction, so that setting a hold waits until the transaction ends.
  * @throws HeldBack if the region was pinned or withdrawn
  */
 export async function mustNotBeHeld(session: Session, region: number): Promise<void> {
@@ -40,7 +43,7 @@ export async function mustNotBeHeld(session: Session, region: number): Promise<v
   if (hold !== undefined && hold.kind !== 'rolled_back') throw new HeldBack(hold);
 }
 
-/** Describes a hold: the user, the time and the reason. */
+/** Describes a hold: the kind, the user, the date and the reason. */
 export function describeHold({ kind, reason, heldBy, heldAt }: Pick<Hold, 'kind' | 'reason' | 'heldBy' | 'heldAt'>): string {
   return `${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;
 }

@@ -1,4 +1,4 @@
-/** Reads the inventory: the loaded files, and the current files of each region. A run reads the inventory once for all steps. */
+/** Reads the inventory: the loaded files, and the current files of each region. */
 import { hasRelation } from '../db/ddl.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -59,7 +59,7 @@ export class Inventory {
     let found = this.#known.get(key);
     if (found === undefined) {
       const source = sourceOfLayer(this.#sources, relation);
-      // A layer of parcels or addresses needs no kept comuni, because each parcel and address is in one region only.
+      // Layers of parcels or addresses do not need `kept`, because each parcel and address is in one region only.
       const kept = region === 0 || source === undefined || mayWithhold(source) ? undefined : this.#keptComuni(region);
       found = source === undefined ? NONE : currentFiles(this.files, source, { region, layer: tableOf(relation), register: this.register, kept });
       this.#known.set(key, found);

@@ -28,7 +28,10 @@ export interface Release {
   readonly duplicates: number | null;
   /** Number of rows of each layer; null before the release is loaded. */
   readonly layers: Readonly<Record<string, number>> | null;
-  /** Facts that the reader recorded about the file; null if an older version of the program recorded no facts. */
+  /**
+   * Facts that determine the rows in addition to the files, such as the source's version and digests of its SQL. Null if an older version of the program
+   * recorded no facts.
+   */
   readonly inputs: Facts | null;
 }
 
@@ -65,13 +68,13 @@ export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
   return files.map((file) => ({ ...file, held: held.get(file.fileId) ?? [] }));
 }
 
-/** Records which loaded files this run found in the data folders. */
+/** Records which loaded files this run found in the data folders. @param present ids of all found files @param came ids of the found files that were absent */
 export async function noteFiles(session: Session, runId: number, present: readonly number[], came: readonly number[]): Promise<void> {
   await session.query(ledger('note_absent'), [[...present]]);
   await session.query(ledger('note_present'), [[...came], runId]);
 }
 
-/** Records why a release could not be loaded. Keeps the release's rejects. */
+/** Records why a release could not be loaded. Keeps the release's rejects. @returns the id of the release, or null if the release is not in the ledger */
 export async function failRelease(session: Session, fingerprint: string, error: MappaleError): Promise<number | null> {
   const [row] = await session.query<{ id: number }>(ledger('fail_release'), [fingerprint, JSON.stringify(error)]);
   return row?.id ?? null;
@@ -161,7 +164,7 @@ export async function addFigures(session: Session, relation: Relation, partition
   await session.query(ledger('add_figures'), [relation, partition, JSON.stringify(figures)]);
 }
 
-/** Remembers files from earlier surveys. A run reads the record once and writes changes at the end. */
+/** Stores the results of earlier surveys in the ledger, by file. A command reads all results once, and writes the changes later with `write`. */
 export class SeenFileLedger implements SeenFiles {
   readonly #known: Map<string, SeenFile>;
   readonly #changed = new Set<string>();
@@ -172,7 +175,7 @@ export class SeenFileLedger implements SeenFiles {
     this.#recogniser = recogniser;
   }
 
-  /** Reads the results of earlier surveys. @param recogniser digest of the code of all readers. Ignores results with a different digest */
+  /** Reads the results of earlier surveys. @param recogniser digest of the versions of all sources. Results with a different digest are ignored */
   static async read(database: Session, recogniser: string): Promise<SeenFileLedger> {
     const rows = await database.query<SeenFile & { path: string; recogniser: string } & Record<string, unknown>>(ledger('seen_files'));
     const known = new Map(rows.filter((row) => row.recogniser === recogniser).map(({ path, recogniser: _, ...seen }) => [path, seen]));

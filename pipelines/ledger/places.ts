@@ -66,7 +66,9 @@ export async function refuseFewer(database: Database, region: number, name: stri
   }
 }
 
-/** Returns files with comuni whose region is unknown. Neither the structure of the file, nor the list of comuni, nor the rows give the region. */
+/**
+ * Returns files with comuni whose region is unknown. Neither the structure of the file, nor the list of comuni, nor the rows, nor a user determine the region.
+ */
 export function unplacedComuni(inventory: Inventory, relations: readonly Relation[]): { file: LoadedFile; places: string[] }[] {
   const layers = new Set(relations.map(tableOf));
   return countable(inventory.files).flatMap((file) => {
@@ -106,7 +108,7 @@ export async function unlistedComuni(
   return notes;
 }
 
-/** Returns current comuni of a region that the list does not assign to the region. */
+/** Returns the comuni in a region's current files that the list of comuni does not assign to the region. */
 function strange(inventory: Inventory, region: number, relations: readonly Relation[]): string[] {
   const found = new Set<string>();
   for (const relation of relations) {

@@ -10,7 +10,7 @@ const ledger = statementsOf('ledger');
 
 export interface PublishedTable {
   readonly relation: Relation;
-  /** Name of the table's content. A publication that changes a row gives the content a new name. */
+  /** Name of this version of the table's rows. A publication that changes a row gives the rows a new name. */
   readonly partition: string;
   /** Name of the table while the table is detached or in the schema `previous`. A publication that replaces single rows does not change this name. */
   readonly heldIn: string;
@@ -22,7 +22,7 @@ export interface PublishedTable {
   readonly digest: string;
 }
 
-/** Returns the tables of a region's current publication, by relation. */
+/** Returns the tables of a region's current or previous publication, by relation. */
 export async function publishedTables(session: Session, region: number, state: 'current' | 'previous' = 'current'): Promise<Map<Relation, PublishedTable>> {
   return (await tablesOf(session, region, state)).get(region) ?? new Map<Relation, PublishedTable>();
 }

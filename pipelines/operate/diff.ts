@@ -8,8 +8,8 @@ import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { publishedTables, type PublishedTable } from '../ledger/published.ts';
 
 /**
- * Returns where to read a table of the current or previous publication. If the current table replaced single rows, the previous table consists of the current
- * table and the kept old rows.
+ * Returns where to read a table of the current or previous publication. If the current publication replaced only single rows, the previous table is read from
+ * the current table and the kept old rows.
  */
 async function placeOfContent(session: Session, table: PublishedTable, now: PublishedTable | undefined): Promise<Place | Part> {
   if (now?.heldIn !== table.heldIn) return { schema: 'previous', table: table.heldIn };

@@ -27,7 +27,7 @@ interface License {
   readonly reference_period: string | null;
 }
 
-/** A parcel and a point inside the parcel. */
+/** Label of a parcel, and a point inside the parcel. */
 export interface Labelled {
   readonly label: string;
   readonly centroid: { readonly lat: number; readonly lng: number };
@@ -71,7 +71,7 @@ interface Around {
 
 export interface Dossier {
   readonly record: ParcelRecord;
-  /** UTC */
+  /** Time of the publication in UTC. */
   readonly published_at: string;
   readonly neighbours: readonly Neighbour[];
   /** True if the parcel has more neighbours than the list contains. */

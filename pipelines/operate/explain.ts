@@ -59,7 +59,7 @@ export interface Explanation {
   readonly coverage: string | null;
   /** Features that contributed to the values. Empty if the section is null or empty. */
   readonly evidence: readonly Evidence[];
-  /** Features that did not contribute to the values: areas that files cover, and features that are too small. */
+  /** Features that did not contribute to the values: areas covered by files, and features that are too small. */
   readonly context: readonly Evidence[];
   /** Source and reference period of the values, as in the published record. */
   readonly sources: readonly { readonly source: string; readonly reference_period: string | null }[];
@@ -134,8 +134,8 @@ interface Rerun {
 }
 
 /**
- * Runs the rules of a section again on parcels of one region, and creates the view `evidence`. The rules create their tables in a new schema. The transaction
- * is always rolled back, so nothing remains.
+ * Runs the rules (SQL files) of a section again on parcels of one region, and creates the view `evidence`. The rules create their tables in a new schema. The
+ * transaction is always rolled back, so nothing remains.
  * @param work called before the transaction is rolled back, with the session, the schema and the rules that ran
  */
 async function onRerun<T>(

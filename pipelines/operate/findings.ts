@@ -60,7 +60,7 @@ export function listFindings(database: Database, region: number, comune: string)
   return database.query<Finding & Record<string, unknown>>(statement('list'), [region, comune, FINDING_KINDS]);
 }
 
-/** Returns a sentence for each group of findings that is unknown, with the reason. */
+/** Returns a sentence with the reason for each group of unknown findings. */
 export function unknownFindings({ addresses, compared_with: earlier, findings }: AddressRegister): string[] {
   if (addresses === null) return ['no file of addresses is loaded for this comune, so nothing is known about its addresses'];
   return [

@@ -24,7 +24,7 @@ interface ForgetOptions {
   /** True to use a forgotten file again. */
   readonly undo?: boolean;
   readonly reason?: string | null;
-  /** Reason for accepting a result that the quality gate refuses. */
+  /** User and reason for accepting a result that the quality gate refuses; null if such a result is refused. */
   readonly accept?: Acceptance | null;
 }
 

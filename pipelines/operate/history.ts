@@ -33,9 +33,9 @@ interface PublishedField {
 export interface Absence {
   /** Reason: the parcel was not yet published (`not_there`), was no longer published (`gone`), or was in a withdrawn region (`withdrawn`). */
   readonly why: 'not_there' | 'gone' | 'withdrawn';
-  /** Current parcel with the same geometry as a parcel that no longer exists; null if there are none or several. */
+  /** Current parcel with the same geometry as the parcel that no longer exists; null if no parcel or several parcels have this geometry. */
   readonly successor_fid: number | null;
-  /** UTC */
+  /** Start of the period in UTC. */
   readonly since: string;
   /** End of the period in UTC; null if the parcel still has no published record. */
   readonly until: string | null;
@@ -45,9 +45,9 @@ export interface ParcelHistory {
   readonly fid: number;
   /** Other fids that the parcel's cadastral references have or had, in any region. */
   readonly other_fids: readonly number[];
-  /** False if the database is distributed. A distributed database has only current values. */
+  /** False if the database is distributed. A distributed database stores only current values. */
   readonly keeps_history: boolean;
-  /** Start of the kept history in UTC. Null if the region was never published. */
+  /** Start of the kept history in UTC. Null if neither the region nor the national tables were ever published. */
   readonly kept_since: string | null;
   readonly absences: readonly Absence[];
   readonly fields: readonly PublishedField[];

@@ -1,4 +1,4 @@
-/** Writes Prometheus metrics of the published data and the last refresh. The API server and the text file of a refresh use the same names. */
+/** Writes Prometheus metrics of the published data and the last refresh. The API server and the text file of a refresh use the same metric names. */
 import { writeFile } from 'node:fs/promises';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { CLOCK } from '../clock.ts';
@@ -13,7 +13,7 @@ export interface PublishedState {
   readonly sources: readonly { readonly id: string; readonly records: number; readonly rejects: number }[];
   /** Numbers of added columns and of possibly incomplete exports in current files, by source and region. Region 0 is Italy. */
   readonly warnings: readonly { readonly source: string; readonly region: number; readonly columns: number; readonly cutExports: number }[];
-  /** Last run with exit code 0 or 3 that published or checked the region. */
+  /** Last run for each region with exit code 0 or 3 that published or checked the region. */
   readonly succeeded: readonly { readonly region: number; readonly ended: number }[];
   /** Failures of the last run. `region` is a slug. A null region or source means that the failure concerns several regions or sources, or none. */
   readonly failures: readonly { readonly region: string | null; readonly source: string | null; readonly exitCode: number }[];
@@ -33,7 +33,7 @@ type DescribedState = PublishedState | Pick<PublishedState, 'regions' | 'sources
 /** Results of the downloads by `watch`, for each source. */
 export type Downloads = readonly {
   readonly source: string;
-  /** Time when all files of the source were last requested; null if never. */
+  /** Time when all files of the source were last requested, in seconds since 1970; null if never. */
   readonly asked: number | null;
   /** Numbers of failed files and of received bytes in the last nightly run. */
   readonly failed: number;

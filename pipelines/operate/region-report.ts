@@ -22,7 +22,7 @@ export interface Publication {
   readonly unit: number;
   readonly publication: number;
   readonly state: 'current' | 'previous';
-  /** UTC. */
+  /** Time of the publication in UTC. */
   readonly published_at: string;
   readonly digest: string | null;
   /** Reason and user of `--accept`, for a publication that the quality gate had refused; null if the gate did not refuse the publication. */
@@ -63,7 +63,7 @@ export interface ReportedRelease {
   readonly seconds: number | null;
   /** True if records = rows + rejects + duplicates, and the counts in the ledger equal the counts of members, rejects and duplicates. */
   readonly holds: boolean;
-  /** Warnings of the checks of the release's rows; null if a different run or an older version of the program loaded the release. */
+  /** Warnings of the checks that ran when the release was loaded; null if the ledger has no record of these checks. */
   readonly warnings: readonly Warning[] | null;
 }
 
@@ -86,7 +86,7 @@ interface ReportedTable {
  *
  * - `mapped`: the files cover the place and have objects there.
  * - `none`: the files cover the place and have no objects there.
- * - `partial`: the files cover some places, or some of the maps cover the comune.
+ * - `partial`: the files cover only some places, or only some of the maps cover the comune.
  * - `not_mapped`: the loaded files do not cover the place.
  * - `not_loaded`: no file is loaded.
  * - `not_applicable`: the section applies to no examined parcel.

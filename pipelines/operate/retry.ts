@@ -36,8 +36,9 @@ interface Refused {
 }
 
 /**
- * Reads rejected records again. Writes each raw record between the first and last lines of the member, so that the reader can read the record. If the reader
- * now accepts a record, marks the release, so that the next refresh reads the release's files again. The release itself never changes.
+ * Reads rejected records again. Writes each raw record to a file, with the stored text before and after the record (`MemberFacts.envelope`), so that the reader
+ * can read the file. If the reader now accepts a record, marks the release, so that the next refresh reads the release's files again. The release itself never
+ * changes.
  */
 export async function retry({ database, sources }: Context, sourceId: string | null): Promise<RetryOutcome[]> {
   const refused = await database.query<Refused & Record<string, unknown>>(operate('refused'), [sourceId]);

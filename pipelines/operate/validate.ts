@@ -22,7 +22,7 @@ export interface Finding {
   readonly level: 'error' | 'warn';
   readonly code: string;
   readonly message: string;
-  /** `file.zip!inner.csv:12` */
+  /** Position of the finding, such as `file.zip!inner.csv:12`. */
   readonly at: string;
   readonly detail?: string | undefined;
   readonly hint?: string | undefined;
@@ -282,7 +282,7 @@ export class ValidationSink implements Sink {
     }));
   }
 
-  /** Returns one finding per code of rejects. The level depends on the number of refused records. */
+  /** Returns one finding per reject code. The level depends on the code and on the number of refused records. */
   #refused(): Finding[] {
     const seen = this.#accounted();
     const faults = this.rejects - (this.#refusals.get(NO_DATA)?.count ?? 0);

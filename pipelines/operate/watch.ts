@@ -166,8 +166,8 @@ async function publishedRegions({ database }: Context): Promise<Region[]> {
 }
 
 /**
- * Number of days after an expected release in which the run asks the publisher again, every 7 days. Publishers are often late. A request for an unchanged file
- * transfers 128 bytes.
+ * Number of days after an expected release during which nightly runs ask the publisher again, every 7 days. Publishers are often late. A request for an
+ * unchanged file transfers 128 bytes.
  */
 const LATE_DAYS = 35;
 const AGAIN_DAYS = 7;
@@ -197,7 +197,7 @@ function sumOf(report: FetchReport | null): NightlyRun['downloaded'] {
   return { files: came.length, bytes: came.reduce((sum, { received }) => sum + received, 0) };
 }
 
-/** Returns the download statistics of every source that was ever downloaded, including sources that were not due. */
+/** Returns the download statistics of the sources that were requested in this run, and of the sources that were not due. */
 async function downloadsOf(report: FetchReport, folder: string, regions: readonly Region[]): Promise<Downloads> {
   const made = report.sources.filter(({ files, left }) => files.length > 0 || left !== null).map(async ({ source, files }) => {
     const days = await Promise.all(regions.map(({ slug }) => readAsked(join(folder, source), slug)));

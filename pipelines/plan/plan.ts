@@ -52,7 +52,7 @@ export interface LoadJob {
 export interface BuildJob {
   readonly region: number;
   readonly products: readonly Product[];
-  /** Current publication of the region. */
+  /** Tables of the region's current publication. */
   readonly published: ReadonlyMap<Relation, PublishedTable>;
   /** Layers without loaded rows. */
   readonly missing: readonly Relation[];
@@ -66,9 +66,11 @@ export interface Plan {
   readonly held: readonly string[];
   readonly unused: readonly UnusedFile[];
   readonly left: readonly LeftFile[];
-  /** Ids of loaded files: files in the data folders, files that came back, and files that are no longer there. */
+  /** Ids of the loaded files that are in the data folders. */
   readonly present: readonly number[];
+  /** Ids of the files in `present` that were absent before. */
   readonly came: readonly number[];
+  /** Number of loaded files that are no longer in the data folders. */
   readonly gone: number;
 }
 
@@ -169,7 +171,7 @@ function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile)
   return loaded.sourceId === source.id && (logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey(knownOf(source, file)));
 }
 
-/** Returns the reason for skipping a located file, or null if the file must be read. */
+/** Returns the loaded file with the same content as a located file, or the reason for skipping the located file. Null if the file must be read. */
 function whyNotRead(
   source: RegisteredSource, file: LocatedFile, inventory: Inventory, releases: readonly Located[], regions: readonly number[] | null,
 ): LoadedFile | string | null {

@@ -1,4 +1,4 @@
-/** Estimates the time, disk and memory of a refresh from earlier runs on this database. */
+/** Estimates the time, disk space and memory that a refresh needs, from earlier runs on this database. */
 import { MappaleError } from '../errors.ts';
 import type { Experience } from '../ledger/experience.ts';
 import { PARCEL_LAYERS } from '../contract/sql-files.ts';
@@ -57,10 +57,7 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
   return { seconds, diskBytes, memoryBytes: MEMORY_BYTES, freeBytes, measured: seconds === 0 ? 1 : measured / seconds };
 }
 
-/**
- * Refuses a plan without sufficient disk space. @param before bytes of the previous publications, which `prune` can free
- * @throws MappaleError `NO_ROOM` (exit 2) if the disk would fill up, unless forced
- */
+/** Refuses a plan without sufficient disk space. @throws MappaleError `NO_ROOM` (exit 2) if the disk would fill up, unless forced */
 export function refuseWithoutRoom(cost: Price, { embedded, parcels }: Pick<Experience, 'embedded' | 'parcels'>, { force }: { readonly force: boolean }): void {
   if (force || cost.freeBytes === null || cost.diskBytes * SPARE <= cost.freeBytes) return;
   throw new MappaleError('there is not enough disk space for this load', {

@@ -13,7 +13,7 @@ export interface Product {
   readonly file: SqlFile;
   /** Digest of the SQL and all inputs of the table. */
   readonly fingerprint: string;
-  /** Fingerprints of the inputs, by relation or release. */
+  /** Fingerprints of all inputs, by name. Inputs are tables, releases, SQL files and the database engine. */
   readonly inputs: Readonly<Record<string, string>>;
   /** Releases of the layers that the table reads, directly or through other tables. */
   readonly releases: readonly Release[];

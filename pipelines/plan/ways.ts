@@ -5,7 +5,7 @@ import type { Product } from './products.ts';
 
 /**
  * Largest share of changed parcels for which tables are patched. If more parcels changed, tables are built whole. Up to about this share, a patch takes less
- * CPU time (`npm run bench -- threshold`, results in docs/decisions/0018-changed-rows-in-place.md).
+ * CPU time than a whole build (`npm run bench -- threshold`, results in docs/decisions/0018-changed-rows-in-place.md).
  */
 export const MOST_CHANGED = 0.2;
 

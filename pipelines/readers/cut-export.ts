@@ -40,7 +40,7 @@ export async function whyCut(file: Pick<LocatedFile, 'path' | 'name' | 'size'>, 
   return stated !== null && stated > plain.records ? `expected ${stated} features (the server's count in the file), found ${plain.records}` : null;
 }
 
-/** Returns the server's count of matching features: WFS 2.0 `numberMatched`, GeoServer's `totalFeatures`. */
+/** Returns the server's count of matching features in a file: WFS 2.0 `numberMatched`, or GeoServer's `totalFeatures`. Null if the file contains neither. */
 async function statedMatches({ path, size }: Pick<LocatedFile, 'path' | 'size'>): Promise<number | null> {
   const count = Math.min(size, EDGE_BYTES);
   const edges = await Promise.all([bytesAt(path, 0, count), bytesAt(path, size - count, count)]);

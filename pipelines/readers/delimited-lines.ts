@@ -64,7 +64,7 @@ export function decodeLine(bytes: Buffer): string {
 /** Matches a quoted cell and the following blanks, up to the separator. */
 const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y } as const;
 
-/** Splits a line into cells. Only a cell that starts and ends with a quotation mark is quoted, because names contain single quotation marks. */
+/** Splits a line into cells. Only a cell that starts and ends with a quotation mark is quoted, because names contain unpaired quotation marks. */
 export function cellsOf(line: string, separator: ';' | ','): string[] {
   const cells: string[] = [];
   let start = 0;

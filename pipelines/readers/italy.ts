@@ -41,7 +41,9 @@ function holdsMetres(srid: number, x: number, y: number): boolean {
   return srid === 3035 ? x >= 3.9e6 && x <= 5.3e6 && y >= 1.3e6 && y <= 2.9e6 : y >= 3.8e6 && y <= 6.1e6;
 }
 
-/** Returns the reason for refusing an EWKB geometry that should be in metres: degrees or swapped axes. Checks only the first position. */
+/**
+ * Returns the reason for refusing an EWKB geometry that should be in metres, or null. The reason is degrees or swapped axes. Checks only the first position.
+ */
 export function metresMisplaced(ewkb: Buffer): Refusal | null {
   const srid = ewkb.readUInt32LE(5);
   const at = walkWkb(ewkb, (first) => first);
@@ -53,8 +55,8 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
 }
 
 /**
- * Returns the reason for refusing an EWKB geometry with a coordinate that is infinite or means "no value". Geometries in degrees do not need this check,
- * because `geometryOutsideItaly` also finds such coordinates.
+ * Returns the reason for refusing an EWKB geometry with a coordinate that is infinite or means "no value"; null for any other geometry. Geometries in degrees
+ * do not need this check, because `geometryOutsideItaly` also finds such coordinates.
  */
 export function noDataAmong(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => {
@@ -92,7 +94,10 @@ export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
   return swapped ? { code: 'coordinates_swapped', message: `expected easting before northing and longitude before latitude, ${found}: swapped?` } : 'outside';
 }
 
-/** Returns the reason for refusing an EWKB geometry in degrees: the first position outside Italy. The EWKB must be a little-endian simple feature in XY. */
+/**
+ * Returns the reason for refusing an EWKB geometry in degrees, or null. The reason names the first position outside Italy. The EWKB must be a little-endian
+ * simple feature in XY.
+ */
 export function geometryOutsideItaly(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => outsideItaly(ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)));
 }

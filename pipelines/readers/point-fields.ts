@@ -1,13 +1,13 @@
 /**
- * Schemas of fields in several publishers' lists of points: texts and coordinates. The schemas do not check the position, because a record with a wrong
- * position can be located by its address.
+ * Schemas of text and coordinate fields, which occur in several publishers' lists of points. The schemas do not check the position, because a record with a
+ * wrong position can be located by its address.
  */
 import { z } from 'zod';
 import { isNoData } from './no-data.ts';
 
 /**
- * Schema of a text, in which one blank replaces each run of white space. A no-break space after Â or Ã stays, because both are one letter that was encoded
- * twice.
+ * Schema of a text, in which one blank replaces each run of white space. A no-break space after Â or Ã stays, because the two characters are one letter that
+ * was encoded twice.
  */
 export const text = z.string().transform((value) => value.replace(/(?:[ \t\r\n\f\v]|(?<![\u00c2\u00c3])\u00a0)+/g, ' ').replace(/^ | $/g, ''));
 
@@ -16,7 +16,7 @@ export const optionalText = text.transform((value) => (/^(?:|-+|n\.?d\.?|non dis
 
 export const requiredText = text.pipe(z.string().min(1, 'expected a text'));
 
-/** Schema of degrees with a decimal point or comma; null for an empty text. */
+/** Schema of degrees with a decimal point or comma; null for an empty text, dashes, or a number that means "no value". */
 export const coordinate = z.string().transform((value, context) => {
   const written = value.trim();
   if (/^-*$/.test(written) || isNoData(written)) return null;

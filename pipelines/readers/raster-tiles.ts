@@ -29,10 +29,10 @@ function tileColumns(region: string) {
     no_data: ['text', 'Value that the file uses for no data; null if the file declares none, or NaN.'],
     sample_type: ['text not null', 'Type of the numbers in the file.'],
     block_width: ['int4 not null', 'Number of columns of the blocks in which the file is stored.'],
-    block_height: ['int4 not null', 'Number of rows of these blocks.'],
+    block_height: ['int4 not null', 'Number of rows of the blocks in which the file is stored.'],
     cells: ['int8 not null', 'Number of cells with a value, in blocks that overlap Italy.'],
-    min_value: ['float8', `Lowest value of these cells, ${region}; null if no cell has a value.`],
-    max_value: ['float8', `Highest value of these cells, ${region}; null if no cell has a value.`],
+    min_value: ['float8', `Lowest value of the cells in blocks that overlap Italy, ${region}; null if no cell has a value.`],
+    max_value: ['float8', `Highest value of the cells in blocks that overlap Italy, ${region}; null if no cell has a value.`],
   } as const satisfies SharedColumns;
 }
 
@@ -86,7 +86,7 @@ export function cellsOf(size: number, words: string): z.ZodNumber {
 export interface RasterLook {
   /** Published name, without extension. */
   readonly name: string;
-  /** Newest date in the zip that contains the raster. */
+  /** Newest date of an entry in the zip that contains the raster; empty for a plain file or entries without dates. */
   readonly dated: Pick<Recognition, 'dated'>;
 }
 

@@ -4,7 +4,7 @@ import type { ZodError } from 'zod';
 export interface Refusal {
   /** Code of the refusal, such as `istat_code_invalid`. Contains the name of the first wrong field. */
   readonly code: string;
-  /** `istat_code: expected six digits, found "70"`. */
+  /** Message, such as `istat_code: expected six digits, found "70"`. */
   readonly message: string;
 }
 
@@ -25,7 +25,7 @@ export function firstIssue(error: ZodError): { readonly field: string; readonly 
   return { field: String(issue?.path[0] ?? 'record'), message: issue?.message ?? 'not accepted', code: typeof code === 'string' ? code : null };
 }
 
-/** Formats a value as JSON, and NaN and infinities as text. */
+/** Formats a value as JSON. NaN and infinities are formatted as text, and undefined as `nothing`. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   return typeof value === 'number' ? String(value) : JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** Converts a published record with a source's schema to a row, or to a reject with a reason. */
+/** Uses a source's schema to convert a published record to a row, or to a reject with a reason. */
 import type { ZodType } from 'zod';
 import { fieldsOf, type ExpectedColumns, type FoundColumns } from '../formats/csv.ts';
 import type { Columns, MemberSink } from '../contract/source.ts';

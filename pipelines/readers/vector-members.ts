@@ -14,7 +14,7 @@ import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
 export interface VectorReading<K extends string> {
   /** Name of the staging table. The last column of this table is the geometry. */
   readonly table: string;
-  /** Kind of geometry that a record must have: single or multi. */
+  /** Kind of geometry that a record must have. Single and multi-part geometries are accepted. */
   readonly geometry: keyof typeof TYPES;
   readonly columns: Omit<ExpectedColumns<K>, 'at'>;
   /** Types that the known files declare for each mapped column. Files in formats without declared types, such as GeoJSON, are not checked. */
@@ -125,7 +125,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
       const size = parts.find((part) => part.path === path)?.size ?? parts.reduce((sum, part) => sum + part.size, 0);
       const facts = { path, crc32, size };
       const weight = parts.reduce((sum, part) => sum + part.compressedSize, 0);
-      // A file other than a GeoPackage or geodatabase has one layer with the file's name. If this layer is not read, the reader does not unpack the file.
+      // A file other than a GeoPackage or geodatabase has one layer with the file's name. If this layer can be reused, the reader does not unpack the file.
       if (!/\.(?:gpkg|gdb)$/i.test(path) && (await sink.reuse(facts))) {
         layers.read += 1;
         continue;
@@ -253,11 +253,11 @@ function geometryRefusal(
 export interface VectorLook {
   /** Path inside the zip; name of the file if the file is not in a zip. */
   readonly path: string;
-  /** Field names, normalised by `normaliseHeader`; null if the first bytes do not contain names (GeoPackage). */
+  /** Field names from a shapefile's .dbf, normalised by `normaliseHeader`; null for other formats, or without a .dbf. */
   readonly fields: readonly string[] | null;
   /** Date of the last change according to the header of a shapefile's .dbf, such as `2021-03-23`; null without such a date. */
   readonly changed: string | null;
-  /** First bytes of a GeoPackage or GeoJSON, which contain the column names. */
+  /** First bytes of the file. For a GeoPackage or GeoJSON, these bytes contain the column names. */
   readonly head: Buffer;
   /** Normalised property names of a GeoJSON feature; null for other formats, or if the first and last bytes contain no properties. */
   readonly properties: readonly string[] | null;
@@ -327,7 +327,7 @@ function dbfFields(head: Buffer): string[] {
   return names;
 }
 
-/** Returns the date in the header of a dBASE table. The header stores the year as a number of years since 1900. */
+/** Returns the date in the header of a dBASE table, or null for an invalid date. The header stores the year as a number of years since 1900. */
 function dbfDay(head: Buffer): string | null {
   const [, years = 0, month = 0, day = 0] = head;
   if (month < 1 || month > 12 || day < 1 || day > 31) return null;
@@ -342,7 +342,7 @@ export function sidecarsOf(probe: Probe): string[] {
 }
 
 /**
- * Returns the year or years of an edition in a name: `…_2020_2021_…` → `2020_2021`, `…024…` → `2024`.
+ * Returns the year or years of an edition in a name: `…_2020_2021_…` → `2020_2021`, `…_2024_…` → `2024`.
  * @returns the last edition in the name, or null
  */
 export function editionOf(name: string): string | null {

@@ -16,7 +16,10 @@ export async function sheetNames(probe: Probe): Promise<string[] | null> {
   return [...(await probe.headOf('xl/workbook.xml')).toString('utf8').matchAll(/<(?:\w+:)?sheet\s[^<>]*?name="([^"]*)"/g)].map((match) => match[1] ?? '');
 }
 
-/** Returns the names of all sheets, and the header of the first sheet whose columns resemble an edition; null if the file is not a workbook. */
+/**
+ * Returns the names of all sheets, and the header of the first sheet whose columns resemble an edition; null if the file is not a workbook, or no sheet
+ * resembles an edition.
+ */
 export async function peekWorkbook(probe: Probe, editions: Editions): Promise<{ readonly sheets: string; readonly header: readonly string[] } | null> {
   const entries = probe.entries ?? [];
   const names = await sheetNames(probe);

@@ -51,7 +51,8 @@ export async function buildItaly(refreshing: Refreshing, jobs: readonly BuildJob
 }
 
 /**
- * Builds several regions in parallel, or the tables of a single region in parallel. If another run is building a region, checks this region again at the end.
+ * Builds several regions in parallel, or the tables of a single region in parallel. If another run is building a region, waits for that run after all other
+ * regions, and then builds the region if it is still stale.
  */
 export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
   const { context, options, run, parallel } = refreshing;

@@ -58,7 +58,7 @@ function isLeftOut(source: RegisteredSource, { kind }: MappaleError): boolean {
 
 type NamedEntry = BrokenEntry & { readonly name: string };
 
-/** Returns the unrecognised files of sources whose failures prevent no publication. */
+/** Returns an omission for each broken entry of a known source, unless the entry prevents the publication of regions. */
 export function omittedEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[]): Omission[] {
   return broken.flatMap(({ name, error }) => {
     const source = sources.find(({ id }) => id === error.source);
@@ -76,8 +76,9 @@ export interface Withholding {
 }
 
 /**
- * Returns the unrecognised files that prevent the publication of regions. The region comes from the file name. A file whose region is unknown prevents
- * the publication if the run has only one region. If the run has several regions, the file is only reported. @param asked regions of the run, or null for all
+ * Returns the broken entries that prevent the publication of regions. The region comes from the file name. Without a region in the name, a file of a reference
+ * source prevents all publications. Any other file prevents the publication if the run has only one region, and is only reported if the run has several
+ * regions. @param asked regions of the run, or null for all
  */
 export function withholdingEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[], asked: readonly number[] | null): Withholding[] {
   return broken.flatMap(({ name, error }) => {
@@ -142,7 +143,7 @@ export async function leftOutOf(
   }));
 }
 
-/** Returns, by region, the omissions of the last run that published the region, from the ledger. */
+/** Returns the omissions that the ledger stores for the last completed run of each region, by region. */
 export async function leftOutByRegion(database: Database): Promise<Map<number, readonly NotedLeftOut[]>> {
   const rows = await database.query<{ region: number; leftOut: readonly NotedLeftOut[] }>(operate('left_out'));
   return new Map(rows.map(({ region, leftOut }) => [region, leftOut]));

@@ -18,7 +18,7 @@ import { omissionOf } from './left-out.ts';
 import { readAll, rethrow, type Refreshing } from './refreshing.ts';
 
 export interface ReleaseReport extends Counts {
-  /** Number of the source's checks that gave a warning. */
+  /** Number of warnings from the source's checks. */
   readonly warnings: number;
   /** Id of the release in the ledger. */
   readonly release: number;
@@ -62,7 +62,7 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
   return { loaded: loaded.sort(byRelease), unused };
 }
 
-/** Prints the number of releases to load, and a progress bar. `finished` counts a release as loaded. */
+/** Prints the number of releases to load. `finished` prints a progress bar with one more finished release. */
 function announce(log: Context['log'], loads: readonly LoadJob[]): { finished(): void } {
   const sources = new Set(loads.map(({ located }) => located.source.id)).size;
   log.info(`loading ${loads.length} ${loads.length === 1 ? 'release' : 'releases'} of ${sources} ${sources === 1 ? 'source' : 'sources'}`);
@@ -141,7 +141,10 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
   return { release, source, vintage: vintageText(vintage), region, files, records, rows, rejects, duplicates, warnings: warnings.length, seconds };
 }
 
-/** Returns a function that finds members of earlier releases that the same code has read, by name, size and CRC-32. The members may be in a different zip. */
+/**
+ * Returns a function that finds a member of an earlier release by name, size and CRC-32. Only members that were read with the same version of the source are
+ * found. The members may be in a different zip.
+ */
 async function reusableMembers({ database }: Context, { source, region }: Located): Promise<Reusable> {
   const keyOf = ({ path, crc32, size }: MemberFacts): string => JSON.stringify([path.slice(path.lastIndexOf('/') + 1), crc32, size]);
   const parameters = [source.id, region, source.reader];

@@ -9,7 +9,10 @@ import { quoted } from '../typed.ts';
 import type { Context } from './context.ts';
 import type { RefreshOptions } from './refreshing.ts';
 
-/** Returns a failure for each requested region that is not published. Without requested regions, returns one failure if no region is published. */
+/**
+ * Returns a failure for each requested region that is neither published nor held. Without requested regions, returns one failure if no region is published or
+ * held.
+ */
 export async function nothingPublished(context: Context, { regions, data }: RefreshOptions): Promise<MappaleError[]> {
   const there = new Set([...(await publications(context.database)).keys(), ...(await holds(context.database)).keys()]);
   if (regions !== null) return regions.filter((region) => !there.has(region)).map((region) => noParcels(context, region, data));

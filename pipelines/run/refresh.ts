@@ -111,7 +111,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
 /** Imports the phases on demand, because a refresh without work does not need the phases. */
 const phases = (): Promise<typeof import('./phases.ts')> => import('./phases.ts');
 
-/** Returns the failures for unrecognised files. A failure either leaves out the file or prevents the publication of regions. */
+/** Returns the failures for broken entries of the survey. Such a failure leaves out the file, prevents the publication of regions, or is only reported. */
 function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, survey: Survey): Trouble {
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
   const broken = survey.broken.map(({ path, error }) => ({ path, name: basename(path), error: error.at === undefined ? error.knowing({ at: path }) : error }));
@@ -204,10 +204,10 @@ async function tidy(context: Context, options: RefreshOptions, regions: readonly
   });
 }
 
-/** Exit codes by priority. Several failures give the first of these codes that occurs. */
+/** Exit codes by priority. After several failures, the exit code is the first of these codes that occurs. */
 const EXIT_ORDER = [EXIT.bug, EXIT.database, EXIT.checks, EXIT.rejects, EXIT.input, EXIT.usage, EXIT.locked] as const;
 
-/** Returns the exit code of a report; 0 if nothing failed. A left-out release gives the exit code of an unusable input, whatever the error. */
+/** Returns the exit code of a report; 0 if nothing failed. A failure that leaves out a release counts as an unusable input (exit 3), whatever the error. */
 export function exitCodeOf({ failures, leftOut }: Pick<RefreshReport, 'failures' | 'leftOut'>): number {
   const codes = failures.map((failure) => (leftOut.some((each) => each.failure === failure) ? EXIT.input : failure.exitCode));
   return EXIT_ORDER.find((code) => codes.includes(code)) ?? EXIT.done;

@@ -1,6 +1,7 @@
 /**
  * Generates streets and accesses of the synthetic region, and determines the parcel of each access. The synthetic address file and the synthetic files of
- * points use these accesses. An access is in the middle of a parcel, or on a road near or far from parcels. Distances are computed without PostGIS.
+ * points use these accesses. An access is in the middle of a parcel, or on a road or water near a land parcel or far from one. Distances are computed without
+ * PostGIS.
  */
 import { cyclicItem, itemAt } from './items.ts';
 import { firstLand } from './make-region.ts';
@@ -70,7 +71,7 @@ export function streetsOf(comune: SyntheticComune): Street[] {
   const streets: Street[] = USUAL.map(([odonimo, name, localita, locality], index) => ({
     key: first + index, comune, odonimo, name, localita, locality, lingua1: comune.otherName !== null && odonimo === 'VIA ROMA' ? 'ROMSTRASSE' : '',
   }));
-  // The first name was encoded twice. The second name has a letter in lower case.
+  // Adds two unusual names. The first name was encoded twice, and the second name contains a lower-case letter.
   if (comune.index === 0) {
     streets.push({ key: first + 900, comune, odonimo: 'VIA CIR\u00c3\u00b2', name: 'Via Cir\u00f2', localita: '', locality: '', lingua1: '' });
     streets.push({ key: first + 901, comune, odonimo: 'VIA RICCH\u00ee', name: 'Via Ricch\u00ee', localita: '', locality: '', lingua1: 'ITALIANA' });
@@ -216,7 +217,7 @@ class Placing {
     return this.#build(this.#streetOf(street), { ...this.#located(point), ...numbered });
   }
 
-  /** Returns the street with a number. VIA FINTA gets no access, and a STRADA gets only metric numbers. */
+  /** Returns the published street for the number of a street in the town. VIA FINTA gets no access, and a STRADA gets only metric numbers. */
   #streetOf(number: number): Street {
     const named = this.#streets.filter(({ odonimo }) => !/^VIA FINTA|^STRADA /.test(odonimo));
     return cyclicItem(named, number * 7 + this.#comune.index);
@@ -226,7 +227,7 @@ class Placing {
   #placeBetween(sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void {
     const random = this.#random;
     const [dx, dy] = [(random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8];
-    // In the form `place`, a strip is at the side of the cell.
+    // In the form `place`, the road or water is a strip at the side of the cell.
     const point = this.#region.form === 'lattice' ? pointIn(parcel, cell, dx, dy) : pointIn(parcel, cell, dx, dy / 8 - 0.5);
     // Two cells in each direction are enough to find the two nearest parcels, because roads and waters are one cell wide.
     const isNear = ([column, row]: SyntheticCell): boolean => Math.abs(column - cell[0]) <= 2 && Math.abs(row - cell[1]) <= 2;
@@ -278,7 +279,7 @@ class Placing {
   }
 }
 
-/** Returns a random house number, sometimes with an exponent or a colour, or without a number (SNC). */
+/** Returns the parts of a house number, sometimes with a suffix (esponente) or a colour, or marked as without a number (SNC). */
 function numbering(random: Random, number = 1 + random.below(60)): Partial<Access> {
   const civico = String(number);
   switch (random.below(12)) {
@@ -310,7 +311,7 @@ function questions(comune: SyntheticComune): { odonimo: string; localita?: strin
   ];
 }
 
-/** Returns accesses with implausible coordinates. These accesses have an address, but no point. */
+/** Returns accesses with missing or implausible coordinates. These accesses have an address, but no point. */
 function unlocated(comune: SyntheticComune): Partial<Access>[] {
   const parts = (civico: string, x: string, y: string, metodo = '4'): Partial<Access> => ({ civico, shown: civico, x, y, metodo });
   return [

@@ -66,7 +66,7 @@ export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): 
 const INNER: CellBox = [0.27, 0.27, 0.73, 0.73];
 /** Maximum distance in cells of a parcel's border from the lines between cells. */
 const STRAY = 0.26;
-/** Percentage of empty cells in a region that is as dense as Italy. */
+/** Percentage of the remaining cells to leave without buildings, in a region that is as dense as Italy. */
 const EMPTY_PERCENT = 81;
 /** Difference between the first building numbers of two successive sheets. */
 const PER_SHEET = 1000;
@@ -120,8 +120,8 @@ function turned<P>(ring: readonly P[]): P[] {
 type Shape = readonly [box: CellBox, polygon: Polygon, twin: boolean];
 
 /**
- * Generates the buildings of a cell, in units of the sheet's cells. At most two buildings of a cell overlap. @param empty percentage of further cells to leave
- * without buildings
+ * Generates the buildings of a cell, in units of the sheet's cells. At most two buildings of a cell overlap. @param empty percentage of the remaining cells to
+ * leave without buildings
  */
 function* shapesOf(column: number, row: number, { town, empty }: { readonly town: boolean; readonly empty: number }, random: Random): Generator<Shape> {
   const draw = random.below(100);
@@ -153,7 +153,8 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     yield [box, polygon, false];
     yield [box, polygon.map(turned), true];
   } else if (draw < 98) {
-    // Yields a building that crosses the eastern or northern border of the cell. In the last column or row, the building is inside the cell.
+    // Yields a building that crosses the cell's eastern border, or the eastern and northern borders. In the last column or row, the building is inside the
+    // cell.
     yield whole(column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1 ? (draw === 97 ? [0.75, 0.75, 1.2, 1.25] : [0.76, 0.3, 1.24, 0.6]) : [0.3, 0.3, 0.7, 0.6]);
   } else if (column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1) {
     // Yields a hall of about 2,000 m² across four cells.
@@ -173,7 +174,7 @@ function* shapesIn(column: number, row: number, { isUrban, isSquare, side }: Cel
   if (isSquare || random.below(100) < (isUrban ? EMPTY_IN_TOWN : EMPTY_OUTSIDE)) return;
   const at = (box: CellBox): CellBox => moved(box, column, row);
   const draw = random.below(20);
-  // Cells outside the town are larger.
+  // Cells outside the town are larger, so houses cover a smaller part of the cell.
   const [short, long] = isUrban ? [0.3 + random.below(14) / 100, 0.38 + random.below(8) / 100] : [0.16 + random.below(8) / 100, 0.2 + random.below(16) / 100];
   const house: CellBox = side === 'west' ? [0.27, 0.27, 0.27 + short, 0.27 + long]
     : side === 'east' ? [0.73 - short, 0.27, 0.73, 0.27 + long]

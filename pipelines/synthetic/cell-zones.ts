@@ -81,7 +81,7 @@ export class CellGrid {
     const near = areas.flatMap(({ pieces }) => piecesNear(pieces, cells));
     if (near.length === 0) return 0;
     if (near.some((piece) => containsAll(piece, cells))) return 1;
-    // Several areas may overlap.
+    // Clips piece by piece only if there is one area, because the pieces of several areas may overlap.
     const shapes = areas.length === 1 ? this.#shapesAt(cells, near).map(([ring]) => ring) : [];
     const common = shapes.length > 0 && shapes.every(isConvex)
       ? shapes.flatMap((shape) => clipped(parcel.polygons, shape)) : this.#commonPart(parcel, cells, near);
@@ -100,7 +100,7 @@ export class CellGrid {
     }));
   }
 
-  /** Returns the part of a parcel with these cells that pieces cover. */
+  /** Returns the part of a parcel that pieces cover. @param cells the cells of the parcel */
   #commonPart(parcel: SyntheticParcel, cells: readonly Cell[], pieces: readonly Piece[]): MultiPolygon {
     return commonPart(parcel.polygons, this.#shapesAt(cells, pieces));
   }
@@ -147,8 +147,8 @@ function boxMeets([west, south, east, north]: CellBox, [column, row]: Cell): boo
 }
 
 /**
- * Returns a ring with the corners that are more than a cell from the given cells moved towards these cells. Moved corners become the same corner, so a large
- * ring has few corners afterwards. The ring's edges at the cells stay the same.
+ * Returns a ring that has the same edges at the given cells, but fewer corners elsewhere. Moves each corner that is more than one cell away to one cell from
+ * the cells, and merges successive equal corners.
  */
 function nearCells(ring: CellRing, cells: readonly Cell[]): CellRing {
   const [columns, rows] = [cells.map(([column]) => column), cells.map(([, row]) => row)];
@@ -198,7 +198,7 @@ export function holedArea(outer: CellBox, hole: CellBox): CellArea {
 }
 
 /**
- * Returns two squares of 2 × 2 cells that meet in a corner, as one ring that crosses itself in this corner. The ring is invalid. The true area is the area of
+ * Returns two squares of 2 × 2 cells that meet at a corner, as one ring that crosses itself at this corner. The ring is invalid. The true area is the area of
  * both squares.
  */
 export function crossedArea(x: number, y: number): CellArea {

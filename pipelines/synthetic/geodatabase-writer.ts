@@ -27,7 +27,7 @@ function placesIn(bytes: Buffer, part: Buffer): number[] {
   return places;
 }
 
-/** Replaces the GUID of each item with a hash of the item's number, so that the same input gives the same bytes. */
+/** Replaces the GUID of each item and relationship with a hash of its number, so that the same input gives the same bytes. */
 async function numberItems(folder: string): Promise<void> {
   const [items, relationships] = [await readFile(join(folder, ITEMS)), await readFile(join(folder, RELATIONSHIPS))];
   const drawn = ITEM_TYPES.flatMap((type) => placesIn(items, type)).map((at) => Buffer.from(items.subarray(at - 16, at)));

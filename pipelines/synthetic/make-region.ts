@@ -2,9 +2,9 @@
  * Generates the synthetic region. Comuni are boxes on a lattice, and sheets fill each comune. A sheet is a block of 12 × 10 cells, grouped into exactly 100
  * parcels. Sheets are generated on demand, so ten million parcels need as little memory as ten parcels.
  *
- * Coordinates are computed as integers in units of 1e-8 degree and returned in degrees. So equal corners are equal numbers with at most 8 decimals. Corners
- * inside a sheet are moved at random. All parcels that meet at a corner share the moved corner. Corners on the sheet's border are not moved, so the parcels of
- * a sheet fill the sheet's box exactly. In the form `place`, `TownPlan` bends the lines between cells, and only the comuni are boxes.
+ * Coordinates are computed as integers in units of 1e-8 degree and returned in degrees. Therefore the coordinates of a shared corner are equal numbers with at
+ * most 8 decimals. Corners inside a sheet are moved at random. All parcels that meet at a corner share the moved corner. Corners on the sheet's border are not
+ * moved, so the parcels of a sheet fill the sheet's box exactly. In the form `place`, `TownPlan` bends the lines between cells, and only the comuni are boxes.
  */
 import type { ParcelKind } from '../contract/section.ts';
 import { MappaleError } from '../errors.ts';
@@ -52,7 +52,7 @@ const MAX_COMUNI = 999;
 interface Place {
   readonly code: number;
   readonly name: string;
-  /** Western edge of the region. */
+  /** Western and northern edges of the region, in units of 1/UNIT degree. */
   readonly west: number;
   readonly north: number;
   readonly western: SyntheticProvince;
@@ -72,7 +72,10 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-/** Names of comuni, and German names. Difficult names come first, so that even a small region has difficult names. */
+/**
+ * Italian and German names of the first comuni; null if a comune has no German name. Difficult names come first, so that even a small region has difficult
+ * names.
+ */
 const FIRST_NAMES: readonly (readonly [string, string | null])[] = [
   ["Castel dell'Inventato", null],
   ['Forlì Finto', null],
@@ -152,7 +155,7 @@ const SHEET_CELLS = Array.from({ length: SHEET_COLUMNS * SHEET_ROWS }, (_, cell)
   [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)]
 ));
 
-/** The plan of a comune of the form `place`, and the cells of its sheets. The last sheet has the cells of all sheets that the comune does not need. */
+/** The plan of a comune of the form `place`, and the cells of its sheets. The last sheet also contains the cells of the grid's remaining, unused sheets. */
 class ComuneTown {
   readonly plan: TownPlan;
   readonly #west: number;
@@ -179,7 +182,7 @@ class ComuneTown {
     return [(this.#west + east) / UNIT, (this.#south + north) / UNIT];
   }
 
-  /** Returns the first and last column and row of a sheet's cells in the comune, from the south-west. */
+  /** Returns the extent of a sheet's cells in the comune, counted from the south-west. `right` and `top` are the column and row after the last cell. */
   #extent(index: number): readonly [left: number, bottom: number, right: number, top: number] {
     const last = index === this.#total - 1 ? this.#across * this.#down - 1 : index;
     const [top, bottom] = [Math.floor(index / this.#across), Math.floor(last / this.#across)];
@@ -187,7 +190,7 @@ class ComuneTown {
     return [left * SHEET_COLUMNS, (this.#down - 1 - bottom) * SHEET_ROWS, (right + 1) * SHEET_COLUMNS, (this.#down - top) * SHEET_ROWS];
   }
 
-  /** Returns the box of a sheet before the plan bends its lines. */
+  /** Returns the box of a sheet in degrees, before the plan bends the lines between cells. */
   boxOf(index: number): readonly [number, number, number, number] {
     const [left, bottom, right, top] = this.#extent(index);
     return degrees(this.#west + left * CELL_X, this.#south + bottom * CELL_Y, this.#west + right * CELL_X, this.#south + top * CELL_Y);
@@ -205,7 +208,7 @@ class ComuneTown {
     return this.plan.townAt(left + column, bottom + row);
   }
 
-  /** Returns the cells of a sheet by row and column in the comune. */
+  /** Returns the columns and rows in the comune of a sheet's cells. */
   #cells(index: number): SyntheticCell[] {
     const [left, bottom, right, top] = this.#extent(index);
     const slotOf = (column: number, row: number): number =>
@@ -237,7 +240,7 @@ class ComuneTown {
 
 type SheetData = Omit<SyntheticSheet, 'outline' | 'cells' | 'place' | 'townAt'>;
 
-/** A sheet with the positions of its cells. Two objects of the same sheet are equal. */
+/** A sheet with the positions of its cells. Two objects for the same sheet have equal content. */
 class Sheet implements SyntheticSheet {
   readonly comune: SyntheticComune;
   readonly index: number;
@@ -411,7 +414,8 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
 }
 
 /**
- * Returns the comuni catastali of a comune: one, two for every other comune with enough sheets, or three for one comune.
+ * Returns the comuni catastali of a comune: three for the first comune, two for every second comune, and one for all others. A comune has at most as many
+ * comuni catastali as sheets.
  * @param numbers number of comuni catastali so far, by province
  */
 function landRegister(comune: SyntheticComune, numbers: Map<string, number>): SyntheticComuneCatastale[] {
@@ -470,7 +474,7 @@ function cellAt(column: number, row: number): number {
   return row * SHEET_COLUMNS + column;
 }
 
-/** Groups the cells of a sheet, until groups and single cells together are as many as the parcels. */
+/** Groups the cells of a sheet, until the total number of groups and single cells equals the number of parcels. */
 class Grouping {
   readonly #owner = new Int16Array(CELLS).fill(-1);
   readonly #merged: Group[] = [];

@@ -1,7 +1,7 @@
 /**
  * Provides map projections (proj4js) and geodesics (GeographicLib). The synthetic region needs projections and geodesics to write files in the publishers'
- * CRSs, and to compute areas and distances independently of PostGIS. Both libraries are written in JavaScript and share no code with PROJ and GEOS. Arguments
- * are in degrees and results in metres. Longitude precedes latitude, and easting precedes northing.
+ * CRSs, and to compute areas and distances independently of PostGIS. Both libraries are written in JavaScript and share no code with PROJ and GEOS. Unless a
+ * comment states otherwise, arguments are in degrees and results in metres. Longitude precedes latitude, and easting precedes northing.
  */
 import geographiclib from 'geographiclib-geodesic';
 import proj4 from 'proj4';

@@ -1,7 +1,7 @@
 /**
- * Computes areas, containment, intersections and distances of polygons without PostGIS, for true values. Polygons may be concave, have holes and consist of
- * several parts. Edges are straight in the plane of the given coordinates. Functions whose names end in `M2` or `M` take degrees and return square metres or
- * metres.
+ * Computes areas, containment, intersections and distances of polygons without PostGIS. The true values of synthetic regions depend on these computations.
+ * Polygons may be concave, have holes and consist of several parts. Edges are straight in the plane of the given coordinates. Functions whose names end in `M2`
+ * or `M` take degrees and return square metres or metres.
  */
 import { intersection, union, type Geom } from 'polyclip-ts';
 import { gaussianRadius, geodesic, laeaEurope } from './map-projection.ts';
@@ -16,7 +16,7 @@ export type MultiPolygon = readonly Polygon[];
 /** A box: west, south, east, north. */
 export type Box = readonly [number, number, number, number];
 
-/** Yields the segments of a line or ring, starting with the first point. */
+/** Yields the segments of a line or ring, in order. */
 export function* segmentsOf<P extends Point>(line: readonly P[]): Generator<readonly [from: P, to: P]> {
   let from: P | undefined;
   for (const to of line) {
@@ -36,21 +36,21 @@ export function ringArea(ring: Ring): number {
   return twice / 2;
 }
 
-/** Returns the area of polygons, in the square of the coordinates' unit. Subtracts holes, whatever their orientation. */
+/** Returns the total area of polygons, in squares of the coordinates' unit. Subtracts holes, whatever their orientation. */
 export function polygonsArea(polygons: MultiPolygon): number {
   let sum = 0;
   for (const polygon of polygons) polygon.forEach((ring, index) => (sum += index === 0 ? Math.abs(ringArea(ring)) : -Math.abs(ringArea(ring))));
   return sum;
 }
 
-/** Maps every point of polygons, for example by a projection. */
+/** Applies a function, such as a map projection, to every point of polygons. */
 export function mapPoints(polygons: MultiPolygon, place: (point: Point) => Point): Polygon[] {
   return polygons.map((rings) => rings.map((ring) => ring.map(place)));
 }
 
 /**
- * Maximum length of an edge in degrees (about 11 m) before projection. Such an edge, straight in degrees, differs by at most 0.003 mm from an edge that is
- * straight in EPSG:3035.
+ * Maximum length in degrees (about 11 m) of an edge before projection. Longer edges are divided. An edge of this length that is straight in degrees differs by
+ * at most 0.003 mm from an edge that is straight in EPSG:3035.
  */
 const SHORT_EDGE = 0.0001;
 
@@ -129,8 +129,8 @@ export function isConvex(ring: Ring): boolean {
 }
 
 /**
- * Returns the part of polygons inside a convex ring, for its area. Takes much less time than `commonPart`. The parts of a polygon that is not convex stay
- * connected by edges along the ring, which contain no area.
+ * Returns the part of polygons inside a convex ring, to compute the area of this part. Takes much less time than `commonPart`. The parts of a polygon that is
+ * not convex stay connected by edges along the ring. These edges enclose no area.
  */
 export function clipped(polygons: MultiPolygon, convex: Ring): Polygon[] {
   const sign = ringArea(convex) < 0 ? -1 : 1;

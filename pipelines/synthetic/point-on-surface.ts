@@ -1,7 +1,7 @@
 /**
- * Computes the same representative point as PostGIS's ST_PointOnSurface, with the algorithm of GEOS (InteriorPointArea, 3.8 and later). The algorithm takes the
- * corners nearest to half the height of the bounding box, one above and one below. A horizontal line runs in the middle between the two. The point is the
- * middle of the longest part of this line inside a polygon.
+ * Computes the same representative point as PostGIS's ST_PointOnSurface, with the algorithm of GEOS (InteriorPointArea, 3.8 and later). For each polygon, the
+ * algorithm finds the corners nearest to half the height of the bounding box, one above and one below. A horizontal line runs midway between these two corners.
+ * The representative point is the middle of the longest section of these lines inside a polygon.
  */
 import { segmentsOf, type MultiPolygon, type Polygon } from './plane-geometry.ts';
 import type { LonLat } from './region.ts';
@@ -45,7 +45,7 @@ function scanLine(rings: Polygon): number {
 
 function cross([x0, y0]: LonLat, [x1, y1]: LonLat, y: number, into: number[]): void {
   if ((y0 > y && y1 > y) || (y0 < y && y1 < y)) return;
-  // Skips horizontal edges. If edges meet in a corner on the line, only edges above the line count.
+  // Skips horizontal edges. If edges meet at a corner on the line, only edges above the line count.
   if (y0 === y1 || (y0 === y && y1 < y) || (y1 === y && y0 < y)) return;
   into.push(x0 === x1 ? x0 : x0 + (y - y0) / ((y1 - y0) / (x1 - x0)));
 }

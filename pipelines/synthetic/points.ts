@@ -10,7 +10,7 @@ import type { LonLat, SyntheticComune, SyntheticParcel, SyntheticRegion } from '
 type PointKind = 'school' | 'pharmacy' | 'fuel' | 'culture';
 
 export interface SyntheticPoint {
-  /** Number of the point in the comune, from 0. */
+  /** Number of the point among the comune's points of the same kind, from 0. */
   readonly nth: number;
   readonly comune: SyntheticComune;
   /** Published street in capitals; empty if the publisher gives no street. */
@@ -19,7 +19,10 @@ export interface SyntheticPoint {
   readonly number: string;
   /** Published coordinates, which may be implausible; null if the publisher gives no coordinates. */
   readonly reported: LonLat | null;
-  /** True position and parcel; null if no published data gives the position. */
+  /**
+   * True position and parcel, and distance in metres between the two; null if no published data gives the position. `byStreet` is true if the position follows
+   * from street and number.
+   */
   readonly placed: { readonly byStreet: boolean; readonly at: LonLat; readonly parcel: number; readonly distance: number } | null;
   /** Reason why no published data gives the position; null if the position is known. */
   readonly reason: 'swapped' | 'zero' | 'elsewhere' | 'ambiguous' | 'not_found' | 'no_number' | null;
@@ -27,14 +30,14 @@ export interface SyntheticPoint {
 
 /** Number of parcels per point in Italy. Italy has 87 million parcels, 55,000 schools, 20,700 pharmacies, 24,000 fuel stations and 59,000 places of culture. */
 const PARCELS_PER_POINT: Readonly<Record<PointKind, number>> = { school: 1600, pharmacy: 4200, fuel: 3600, culture: 1500 };
-/** Minimum number of points of each kind in a region, so that tests of small regions are meaningful. */
+/** Minimum number of points of each kind in a region with at least four parcels per point, so that tests of small regions are meaningful. */
 const AT_LEAST: Readonly<Record<PointKind, number>> = { school: 100, pharmacy: 50, fuel: 55, culture: 190 };
-/** A region has a parcel with many points if it has at least this number of parcels. */
+/** Minimum number of parcels in a region that contains a parcel with many points. */
 const CROWDED_FROM = 1_000;
-/** Number of points at one place of the first comune. The number exceeds the maximum in a parcel record. */
+/** Number of additional points at one place in the first comune, by kind. The number exceeds the maximum number of points in a parcel record. */
 const CROWD: Readonly<Partial<Record<PointKind, number>>> = { fuel: 52, culture: 22 };
 
-/** Returns the accesses of a comune that have a position, a number that is unique in the comune, and a parcel. */
+/** Returns the accesses of a comune that have a position, a parcel, and a street and number that are unique in the comune. */
 function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Access; point: LonLat; parcel: number; distance: number }[] {
   const { accesses, owners } = accessesOf(region, comune);
   // Leaves out streets that differ only in the locality, and a street with two names.
@@ -50,7 +53,7 @@ function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Acc
   });
 }
 
-/** Returns the points of a kind in a comune: valid points, followed by one point for each kind of fault. */
+/** Returns the points of a kind in a comune: valid points, followed by points with missing or faulty data, such as swapped coordinates. */
 export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind: PointKind): SyntheticPoint[] {
   const random = region.random('points', kind, comune.belfiore);
   const places = usable(region, comune);
@@ -82,7 +85,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
     add({ ...nowhere, reported: null, reason: 'not_found' });
   }
   if (kind === 'school' || kind === 'fuel') {
-    // Two streets have this name, and one access has no position.
+    // Two streets have the name CONTRADA FORNACE, and the access with the number 202 has no position.
     add({ ...nowhere, reported: null, street: 'CONTRADA FORNACE', number: '109', reason: 'ambiguous' });
     add({ ...nowhere, reported: null, number: '202', reason: 'not_found' });
   }
@@ -98,7 +101,9 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
   return points;
 }
 
-/** Returns the true points of each parcel, in the order of the file. `answer` converts a point to the form in a parcel record. */
+/**
+ * Returns a function that returns the true points of a parcel, in the order of the published file. `answer` converts a point to the form in a parcel record.
+ */
 export function pointsByParcel<T>(
   region: SyntheticRegion, kind: PointKind, answer: (point: SyntheticPoint, placed: NonNullable<SyntheticPoint['placed']>) => T,
 ): (parcel: SyntheticParcel) => readonly T[] {
@@ -115,7 +120,10 @@ export function pointsByParcel<T>(
   };
 }
 
-/** Returns a unique number for a point. The number has `digits` digits and starts with the comune's number. */
+/**
+ * Returns a number that is unique among the points of a kind. The number consists of the comune's number, counted from 1, and three digits for the point. Zeros
+ * pad the number to `digits` digits.
+ */
 export function serialOf({ comune, nth }: SyntheticPoint, digits: number): string {
   return String((comune.index + 1) * 1000 + nth).padStart(digits, '0');
 }

@@ -3,7 +3,8 @@ import { itemAt } from './items.ts';
 import type { SyntheticParcel, SyntheticSheet } from './region.ts';
 
 /**
- * Returns the postal code of a sheet. In the comune with several codes, each code has some of the sheets, and the last sheet is in no postal area.
+ * Returns the postal code of a sheet. In the comune with several codes, each code covers some of the sheets. If this comune has more sheets than codes, the
+ * last sheet is in no postal area.
  * @returns null if the sheet is in no postal area
  */
 export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {
@@ -15,7 +16,7 @@ export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {
   return sheet.index >= covered ? null : itemAt(postalCodes, Math.floor((sheet.index * postalCodes.length) / covered));
 }
 
-/** Returns the postal code of a parcel of any kind; null if the code is unknown. */
+/** Returns the postal code of a parcel of any kind; null if the parcel's sheet is in no postal area. */
 export function postalCodeOf(parcel: SyntheticParcel): string | null {
   return postalCodeOfSheet(parcel.sheet);
 }

@@ -1,6 +1,6 @@
 /**
- * Writes GeoTIFFs with one band of floats in GDAL's layout: header, tags and tables, followed by the blocks. Requests one row after another, so a raster may be
- * larger than memory.
+ * Writes GeoTIFFs with one band of floats in GDAL's layout: header, tags and tables, followed by the blocks. Requests the rows one after another, so a raster
+ * may be larger than memory.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { endianness } from 'node:os';

@@ -43,7 +43,7 @@ export interface SyntheticComuneCatastale {
   readonly comune: SyntheticComune;
   /** Prefix of the parcels' references, such as `IT.TN.001`. */
   readonly prefix: string;
-  /** `001`. */
+  /** Code of the comune catastale in the register, such as `001`. */
   readonly code: string;
   /** Name in capitals, as in the registers. */
   readonly name: string;
@@ -54,21 +54,23 @@ export interface SyntheticComuneCatastale {
 /** A cadastral sheet: a block of 12 × 10 cells. In the form `place`, the last sheet of a comune may have more cells. */
 export interface SyntheticSheet {
   readonly comune: SyntheticComune;
-  /** Number of the sheet in the comune, from 0. Files have the sheets in this order. */
+  /** Number of the sheet in the comune, from 0. Files contain the sheets in this order. */
   readonly index: number;
-  /** `CCCCZFFFFAS`. */
+  /** Reference of the sheet, in the form `CCCCZFFFFAS`. */
   readonly reference: string;
   readonly section: string | null;
-  /** Four digits. */
+  /** Number of the sheet in the reference, four digits. */
   readonly sheet: string;
   /** Attachment of the sheet, such as `A`; `0` for a sheet without attachment. */
   readonly attachment: string;
   readonly development: string;
-  /** Box of the cells in degrees. In the form `place`, `place` maps the cells to their positions, and only the form `lattice` fills the box. */
+  /**
+   * Box of the cells in degrees. In the form `lattice`, the parcels fill the box. In the form `place`, the method `place` moves the cells away from the box.
+   */
   readonly box: readonly [number, number, number, number];
   /** Returns the ring around the sheet's parcels, counter-clockwise. */
   outline(): readonly LonLat[];
-  /** Columns and rows of all cells of the sheet. */
+  /** Returns the column and row of each cell of the sheet. */
   cells(): readonly SyntheticCell[];
   /** Converts a position in cells from the sheet's south-western corner to degrees. */
   place(position: readonly [x: number, y: number]): LonLat;
@@ -103,7 +105,7 @@ export interface CellTown {
 }
 
 export interface SyntheticParcel {
-  /** Number of the parcel, from 0 to parcelCount − 1. Files have the parcels in this order. */
+  /** Number of the parcel, from 0 to parcelCount − 1. Files contain the parcels in this order. */
   readonly index: number;
   readonly comune: SyntheticComune;
   readonly sheet: SyntheticSheet;
@@ -117,7 +119,7 @@ export interface SyntheticParcel {
   readonly polygons: readonly [SyntheticPolygon, ...SyntheticPolygon[]];
   /**
    * Columns (from the west) and rows (from the south) of the parcel's cells in the sheet. Sources use the cells to draw zones along cell borders. In the form
-   * `place`, roads and waters have the cells on both sides.
+   * `place`, the cells of roads and waters are the cells on both sides.
    */
   readonly cells: readonly [SyntheticCell, ...SyntheticCell[]];
 }
@@ -133,6 +135,7 @@ export interface Random {
 
 export interface SyntheticRegion {
   readonly seed: number;
+  /** Form of the parcels. `lattice`: nearly equal parcels. `place`: towns with streets and small lots, and fields, tracks and a stream around each town. */
   readonly form: 'lattice' | 'place';
   /** ISTAT code of the real region that the synthetic region imitates. */
   readonly code: number;
@@ -141,7 +144,7 @@ export interface SyntheticRegion {
   readonly comuni: readonly [SyntheticComune, SyntheticComune, ...SyntheticComune[]];
   /** Comuni catastali; empty except in a region with land registers. */
   readonly comuniCatastali: readonly SyntheticComuneCatastale[];
-  /** Number of different valid parcels. The database must contain this number of parcels. */
+  /** Number of different valid parcels. After a load, the database must contain this number of parcels. */
   readonly parcelCount: number;
   /** True if features are so dense that even a small region has all kinds of features. False if features are about as dense as in Italy. */
   readonly dense: boolean;

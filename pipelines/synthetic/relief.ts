@@ -1,7 +1,7 @@
 /**
  * Generates the ground of a synthetic region: hills with slopes up to 50°, plains with slopes below 1°, and level areas. The surface model, with trees and
- * roofs, differs from the ground model, so that tests detect a confusion of the two. Each model has the grid of the model's publisher. The true values of a
- * parcel are computed in TypeScript from the numbers in the files.
+ * roofs, differs from the ground model, so that tests detect whether one model is used in place of the other. Each model has the grid of the model's publisher.
+ * The true values of a parcel are computed in TypeScript from the numbers in the files.
  */
 import { utm32, type EastNorth } from './map-projection.ts';
 import { boxOf, mapPoints, placeOf, type Box } from './plane-geometry.ts';
@@ -19,10 +19,11 @@ const MARGIN_M = 50;
 const MARGIN_DEG = 0.001;
 
 /**
- * Distances in degrees between areas without ground, which are in about one of five sheets. The edges of such an area are between the cell centres of the other
- * model.
+ * Distances in degrees of longitude and latitude at which areas without data repeat in the ground model. About one of five sheets contains such an area. The
+ * edges of the areas are between the cell centres of the surface model.
  */
 const GAP_EVERY = [0.03, 0.02] as const;
+/** Box of an area without data, in degrees from the south-western corner of the rectangle with the sides `GAP_EVERY`. */
 const GAP: Box = [0.0083, 0.0059, 0.0167, 0.0121];
 
 /** Elevation in metres by easting and northing in EPSG:32632. */
@@ -55,7 +56,7 @@ export interface Model {
   /** Columns and rows to write, counted from the grid's origin. Row numbers increase from north to south. */
   readonly columns: readonly [first: number, end: number];
   readonly rows: readonly [first: number, end: number];
-  /** Returns the value of a cell in the file; NaN means no data. */
+  /** Returns the elevation of a cell in metres, as in the file; NaN means no data. */
   readonly value: (column: number, row: number) => number;
   /** Returns the fractional column and row of a point, whose longitude and latitude are in degrees. The centre of a cell has the fraction 0.5. */
   readonly place: (point: LonLat) => readonly [number, number];
@@ -219,7 +220,10 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Rounds the first 15 significant digits of a double, with halves away from zero, like PostgreSQL's numeric. */
+/**
+ * Rounds a number to a number of decimals, with halves away from zero, like PostgreSQL's numeric. First reduces the number to 13 significant digits, which
+ * removes the errors of floating-point arithmetic.
+ */
 export function round(value: number, digits: number): number {
   const times = 10 ** digits;
   const whole = Math.round(Number((Math.abs(value) * times).toPrecision(13)));

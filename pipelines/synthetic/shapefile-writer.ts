@@ -1,6 +1,6 @@
 /**
  * Writes shapefiles for synthetic regions and fixtures: .shp, .shx, .dbf, .prj and .cpg. Format: "ESRI Shapefile Technical Description", July 1998; dBASE III
- * table. Builds a layer in memory.
+ * table. Builds the whole layer in memory.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import type { ZipEntry } from './zip-writer.ts';
 export type ShapefileField =
   /** A field for text of at most `length` bytes (1–254). */
   | { readonly name: string; readonly type: 'text'; readonly length: number }
-  /** Whole number of at most `length` characters. */
+  /** A whole number of at most `length` characters. */
   | { readonly name: string; readonly type: 'integer'; readonly length: number }
   | { readonly name: string; readonly type: 'real'; readonly length: number; readonly decimals: number }
-  /** `2026-01-31`. */
+  /** A date, such as `2026-01-31`. */
   | { readonly name: string; readonly type: 'date' };
 
 type ShapefileGeometry =
@@ -37,7 +37,7 @@ export interface ShapefileLayer {
   readonly srid: keyof typeof ESRI_WKT;
   /** Date of the last change in the header of the .dbf; by default 2000-01-01. */
   readonly modified?: string;
-  /** Encoding of the .dbf, by default `utf-8`. Null writes latin1 without a .cpg, as in old editions. */
+  /** Encoding of the .dbf, by default `utf-8`. If null, the .dbf is in latin1 and the .cpg is omitted, as in old editions of published files. */
   readonly encoding?: 'utf-8' | 'latin1' | null;
 }
 

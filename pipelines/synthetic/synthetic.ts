@@ -23,7 +23,7 @@ export function loadSynthetic(id: string): Promise<Synthetic> {
   return loadModule(`sources/${id}/synthetic.ts`);
 }
 
-/** Writes the files of a source for the first synthetic region that the source covers, because some sources cover only some regions. */
+/** Writes the files of a source for the first synthetic region that the source covers, because some sources cover only some regions. Returns this region. */
 export async function writeOwn(id: string, folder: string, options: Omit<RegionOptions, 'region'>): Promise<SyntheticRegion> {
   const synthetic = await loadSynthetic(id);
   for (const code of REGION_CODES) {

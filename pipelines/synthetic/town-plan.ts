@@ -1,7 +1,7 @@
 /**
  * Plans a comune of the form `place`: a town with streets and small lots in the middle, and fields, tracks and a stream around the town. The comune has the
- * same cells as in the form `lattice`. A continuous map bends the lines between cells and shrinks the cells of the town. The map keeps the border of the
- * comune. Streets and the stream are strips along lines between cells.
+ * same cells as in the form `lattice`. A continuous mapping bends the lines between cells and shrinks the cells of the town. The mapping does not move the
+ * border of the comune. Streets and the stream are strips along lines between cells.
  *
  * Positions are in cells from the south-western corner of the comune. A line has the number of the cell to the east or north of the line.
  */
@@ -21,7 +21,7 @@ const HALF_M = { main: 5, street: 4, track: 2.2, stream: 3.2 } as const;
 const MOST_OFFSET = 0.23;
 /** Share by which distances shrink in the middle of the town. */
 const SHRINK = 0.52;
-/** Distance in metres from the comune's border over which the lines become straight. */
+/** Distance in metres from the comune's border over which the bends of the lines fade out. */
 const STRAIGHT_M = 170;
 
 type Strip = keyof typeof HALF_M;
@@ -75,7 +75,7 @@ export class TownPlan implements Town {
     this.#mainColumn = FIRST_COLUMN + BLOCK_COLUMNS * Math.round((columns / 2 - FIRST_COLUMN - 0.5) / BLOCK_COLUMNS);
     this.#stream = townRow > 0 ? (Math.floor(townRow / 2) + 0.5) * SHEET_ROWS : 1;
     const random = randomOf(seed, 'place', belfiore);
-    // The gradient of all waves combined is below 0.5, so that the map stays injective.
+    // The gradient of all waves combined is below 0.5, so that the mapping stays injective.
     this.#waves = ([[1300, 30], [760, 16], [430, 9]] as const).map(([length, height]) => {
       const [direction, towards] = [random.next() * 2 * Math.PI, random.next() * 2 * Math.PI];
       return {
@@ -86,7 +86,7 @@ export class TownPlan implements Town {
     this.#lobes = [random.next() * 2 * Math.PI, random.next() * 2 * Math.PI];
   }
 
-  /** Maps a position to coordinate units from the comune's south-western corner. */
+  /** Maps a position to coordinate units (see `UNIT`) from the comune's south-western corner. */
   map([x, y]: Position): Position {
     const [width, height] = [this.columns * CELL_WIDTH_M, this.rows * CELL_HEIGHT_M];
     const [startX, startY] = [x * CELL_WIDTH_M, y * CELL_HEIGHT_M];
@@ -122,7 +122,7 @@ export class TownPlan implements Town {
     return column === this.#mainColumn && row === this.#mainRow;
   }
 
-  /** Returns the strip along a line between rows, north of row − 1 and south of `row`, within a column. */
+  /** Returns the strip within a column on the line between row − 1 and `row`; null if the line has no strip there. */
   alongRow(column: number, row: number): Strip | null {
     if (row <= 0 || row >= this.rows || (row - FIRST_ROW) % BLOCK_ROWS !== 0) return null;
     if (row === this.#stream) return 'stream';
@@ -132,7 +132,7 @@ export class TownPlan implements Town {
     return this.#draw('track row', Math.floor((column - FIRST_COLUMN) / BLOCK_COLUMNS), row) < 0.12 ? 'track' : null;
   }
 
-  /** Returns the strip along a line between columns, east of column − 1 and west of `column`, within a row. */
+  /** Returns the strip within a row on the line between column − 1 and `column`; null if the line has no strip there. */
   alongColumn(column: number, row: number): Strip | null {
     if (column <= 0 || column >= this.columns || (column - FIRST_COLUMN) % BLOCK_COLUMNS !== 0) return null;
     if (column === this.#mainColumn) return 'main';
@@ -140,7 +140,7 @@ export class TownPlan implements Town {
     return this.#draw('track column', column, row < this.#mainRow ? 0 : 1) < 0.45 ? 'track' : null;
   }
 
-  /** Returns whether a cell is in the town, and a street along the cell. Prefers wide streets. */
+  /** Returns whether a cell is in the town or is the square, and a street along the cell. Prefers streets to tracks. */
   townAt(column: number, row: number): CellTown {
     const sides = ([
       ['south', this.alongRow(column, row), row, column], ['north', this.alongRow(column, row + 1), row + 1, column],
@@ -150,7 +150,10 @@ export class TownPlan implements Town {
     return { isUrban: this.isUrban(column, row), isSquare: this.isSquare(column, row), side, street, along };
   }
 
-  /** Returns the position where two lines cross, without the widths of strips. Crossings away from streets are moved at random. */
+  /**
+   * Returns the position where two lines cross, without the widths of strips. Crossings inside the comune are moved at random: least on strips, and most
+   * outside the town.
+   */
   crossing(column: number, row: number): Position {
     const { upright, level } = this.#stripsAt(column, row);
     const isOnStrip = [...upright, ...level].some((strip) => strip !== null);
@@ -162,7 +165,7 @@ export class TownPlan implements Town {
     return [moved(column, this.columns, 'x'), moved(row, this.rows, 'y')];
   }
 
-  /** Returns the distances in cells from a crossing to the sides of its strips: to the east and west, and to the north and south. */
+  /** Returns half the widths, in cells, of the strips that meet at a crossing: of the strips from south to north, and of the strips from west to east. */
   offsets(column: number, row: number): Position {
     const { upright: [south, north], level: [west, east] } = this.#stripsAt(column, row);
     const [upright, level] = [widestM(south, north), widestM(west, east)];

@@ -1,6 +1,7 @@
 /**
  * Groups the cells of a sheet of the form `place` into parcels, and draws the parcels. Each line between cells is doubled, so that a strip with a street or the
- * stream fits between the two lines. Without a strip, both lines are the same line. Equal corners are equal numbers.
+ * stream fits between the two lines. Without a strip, both lines are the same line. A corner that several parcels share has exactly the same coordinates in
+ * each parcel.
  */
 import type { ParcelKind } from '../contract/section.ts';
 import { UNIT } from './cell-size.ts';
@@ -19,9 +20,9 @@ export interface TownParcel {
   readonly polygons: SyntheticParcel['polygons'];
 }
 
-/** Owners of strips in addition to the numbers of land parcels. */
+/** Owner numbers of roads and of waters. Land parcels are numbered from 0. */
 const [ROAD, WATER] = [-1, -2];
-/** Minimum distance in coordinate units of a middle point from the straight edge: about 0.2 m. Nearer middle points are left out. */
+/** Minimum distance in coordinate units (about 0.2 m) between a straight edge and the middle point of the bent edge. Nearer middle points are left out. */
 const MIDDLE_FROM = 200;
 
 const keyOf = (x: number, y: number): number => x * 100_000 + y;
@@ -52,7 +53,7 @@ export class TownSheet {
     return this.#draw(whole, 0)[0][0];
   }
 
-  /** Returns a number of parcels, sorted by their south-western cells. */
+  /** Returns `count` parcels, sorted by row and column of each parcel's first cell. @throws RangeError if the cells cannot form this number of parcels */
   parcels(count: number, random: Random): TownParcel[] {
     let special = [...this.#stripCells()].filter(([, cells]) => cells.length > 0);
     let numbers = this.#group(count - special.length, random);
@@ -83,12 +84,12 @@ export class TownSheet {
     return this.#has.has(keyOf(column, row));
   }
 
-  /** Returns the owner of the strip between a cell and the cell to the west. */
+  /** Returns the owner of the strip between a cell and the cell to the west; null without a strip. */
   #upright(column: number, row: number): number | null {
     return !this.#hasStrips || this.#plan.alongColumn(column, row) === null ? null : ROAD;
   }
 
-  /** Returns the owner of the strip between a cell and the cell to the south. */
+  /** Returns the owner of the strip between a cell and the cell to the south; null without a strip. */
   #level(column: number, row: number): number | null {
     const strip = this.#plan.alongRow(column, row);
     return !this.#hasStrips || strip === null ? null : strip === 'stream' ? WATER : ROAD;
@@ -109,8 +110,8 @@ export class TownSheet {
   }
 
   /**
-   * Groups the cells without the square into a number of land parcels, large parcels away from the town.
-   * @returns number of the parcel, by cell; null if strips divide the cells into more parcels
+   * Groups all cells except the square into `count` land parcels. Parcels outside the town are larger.
+   * @returns number of the parcel, by cell; null if the cells cannot form `count` parcels
    */
   #group(count: number, random: Random): ReadonlyMap<number, number> | null {
     if (count < 1) return null;
@@ -129,7 +130,7 @@ export class TownSheet {
         if (!this.#plan.isUrban(...next)) merging.merge([column, row], next, wanted);
       }
     }
-    // Merges single cells, and then any cells, if the land around the town is too small.
+    // If the land around the town is too small, also merges cells in the town: single cells first, then larger groups.
     for (const limit of [2, 4, 8, cells.length, cells.length]) {
       for (const cell of cells) for (const [dx, dy] of NEIGHBOURS) if (merging.count > count) merging.merge(cell, [cell[0] + dx, cell[1] + dy], limit);
     }
@@ -142,8 +143,8 @@ export class TownSheet {
   }
 
   /**
-   * Returns the owners of cells and of the strips between cells. A cell has the position (2 × column + 1, 2 × row + 1). A strip without a street belongs to
-   * the parcel to the west or south.
+   * Returns the owners of cells and of the strips between cells. A cell has the position (2 × column + 1, 2 × row + 1). A strip without a street or stream
+   * belongs to the parcel to the west or south.
    */
   #owners(ownerOf: (column: number, row: number) => number): ReadonlyMap<number, number> {
     const owners = new Map<number, number>();
@@ -205,7 +206,10 @@ export class TownSheet {
     return [first, ...others];
   }
 
-  /** Takes one ring from the edges, in coordinate units. Points on both sides of a line without a strip are one corner. */
+  /**
+   * Removes the edges of one ring from `edges`, and returns the ring in coordinate units. If a line has no strip, the points on the two sides of the line are
+   * the same corner.
+   */
   #ring(start: readonly [x: number, y: number], edges: Map<number, (readonly [x: number, y: number])[]>): Position[] {
     const ring: Position[] = [];
     let [x, y] = start;
@@ -247,7 +251,10 @@ class Merging {
     return this.group(cell).length;
   }
 
-  /** Merges the groups of two neighbouring cells, if both are in the sheet and the group has at most `most` cells. */
+  /**
+   * Merges the groups of two neighbouring cells. Does nothing if a cell is not in the sheet, if a strip divides the cells, if the merged group would have more
+   * than `most` cells, or if two of its cells would touch only at a corner.
+   */
   merge(a: Cell, b: Cell, most: number): void {
     const [one, other] = [this.#groups.get(keyOf(...a)), this.#groups.get(keyOf(...b))];
     if (one === undefined || other === undefined || one === other || one.length + other.length > most || this.#isDivided(a, b)) return;

@@ -5,8 +5,8 @@ export interface ViirsTile {
   readonly rows: number;
   readonly columns: number;
   /**
-   * Cell values, row by row from the north-west. Collection 1 has tenths of nW cm⁻² sr⁻¹ and 65535 for no data. Collection 2 has nW cm⁻² sr⁻¹ and −999.9 for no
-   * data.
+   * Cell values, row by row from the north-west. Collection 1 stores tenths of nW cm⁻² sr⁻¹ and 65535 for no data. Collection 2 stores nW cm⁻² sr⁻¹ and −999.9
+   * for no data.
    */
   readonly cells: Uint16Array | Float32Array | Float64Array;
   /** Name of the dataset; by default the snow-free composite of all angles. */

@@ -3,7 +3,7 @@
  *
  * For each kind of request, the benchmark measures the highest rate with 50 connections. Each connection sends the next request as soon as a response arrives.
  * The latency at the highest rate is always 50 divided by the rate. Therefore the benchmark also measures the latency at half of the highest rate. At the end,
- * the benchmark times ordinary requests of one token, alone and during the load of another client.
+ * the benchmark times ordinary requests of one token, alone and while another client loads the server.
  */
 import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -45,7 +45,7 @@ interface Latencies {
   readonly failed: number;
 }
 
-/** Latencies of one token's requests during the load of another client. */
+/** Latencies of one token's requests while another client loads the server. */
 interface Fairness extends Latencies {
   readonly load: string;
   /** Responses per second to the other client, including refusals. */
@@ -182,7 +182,7 @@ interface Load {
 function loadsOf(mixed: readonly string[], key: string): Load[] {
   const words = [...new Set(mixed.flatMap((path) =>
     [...decodeURIComponent(path.split('?q=')[1] ?? '').matchAll(/[a-z]{3,}/gi)].map(([word]) => mistyped(word.slice(0, 4)).slice(0, 3))))];
-  // A search may have 200 characters, which are 50 words of three letters.
+  // A search text may have up to 200 characters: 50 words of three letters, with separators.
   const search = (at: number): string =>
     `/geocode/search?q=${encodeURIComponent(Array.from({ length: 50 }, (_, index) => words[(at + index) % words.length]).join('/'))}`;
   return [
@@ -198,10 +198,10 @@ function loadsOf(mixed: readonly string[], key: string): Load[] {
   ];
 }
 
-/** Names of nine sections, which make a smaller record than all sections. */
+/** Nine sections, for requests of a smaller record than the record with all sections. */
 const NINE = 'basic,risk,subsidence,coastal_erosion,valuation,valuation_history,economics,demographics,address';
 
-/** Returns requests for parcels and addresses from all over the region. */
+/** Returns the paths of the requests, by kind of request. The parcels and addresses are from all over the region. */
 async function requestsOf(database: Database): Promise<Record<string, string[]>> {
   const parcels = await database.query<{ fid: number; lat: number; lng: number }>(
     'select p.fid, round(st_y(p.point)::numeric, 7)::float8 as lat, round(st_x(p.point)::numeric, 7)::float8 as lng from core.parcel p order by hashint4(p.fid) limit $1', [REQUESTS],
@@ -253,6 +253,6 @@ function describe(size: { readonly parcels: number; readonly addresses: number }
   say(`one token with ${FAIR_RATE} ordinary requests a second`);
   say(textTable(
     fairness.map(({ load, served, refused, p50, p99, ratio, failed }) => [`under ${load}`, ...[served, refused, p50, p99, ratio, failed].map(one)]),
-    ['', 'answers/s of the load', 'refusals/s', 'p50, ms', 'p99, ms', 'p99 ratio', 'failed'],
+    ['', 'responses/s to the load', 'refusals/s', 'p50, ms', 'p99, ms', 'p99 ratio', 'failed'],
   ));
 }

@@ -1,7 +1,7 @@
 /**
  * Measures how fast cadastral parcels are loaded into PostgreSQL. The benchmark loads the same synthetic parcels, in the GML of the Agenzia delle Entrate, with
  * three programs in turn and compares the medians:
- * - stage: the step of this program, from the zip of the region to rows in an unlogged table, with checksums and accounts
+ * - stage: the step of mappale, from the zip of the region to rows in an unlogged table, with checksums and record counts
  * - ogr2ogr: GDAL with COPY into an unlogged table without an index, from the unpacked document
  * - copy: binary COPY from a file with the rows that the stage step would write
  */

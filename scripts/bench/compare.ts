@@ -1,4 +1,4 @@
-/** Compares the measurements of two states of the code, step by step. */
+/** Compares the measurements of two states of the code (commits), step by step. */
 import { textTable } from '../../pipelines/text-table.ts';
 import { findState, isSameMachine, latestOf, shortState, type Line } from './history.ts';
 
@@ -13,11 +13,14 @@ export interface ComparedStep {
   readonly step: string;
   readonly seconds: readonly [number | null, number | null];
   readonly rowsPerSecond: readonly [number | null, number | null];
-  /** Time of the second state divided by the time of the first state, or first rate divided by second rate. Null if a state lacks the step. */
+  /**
+   * Time of the second state divided by the time of the first state. If a time is missing, the rate of the first state divided by the rate of the second state.
+   * Null if the states have neither two times nor two rates.
+   */
   readonly ratio: number | null;
 }
 
-/** Returns the steps of both states, in the order of the second state. */
+/** Returns the steps that both states measured at the same size, in the order of the second state. */
 export function compareLines(first: readonly Line[], second: readonly Line[]): ComparedStep[] {
   return second.flatMap((line) => {
     const other = first.find(({ bench, size }) => bench === line.bench && size === line.size);

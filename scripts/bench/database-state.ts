@@ -1,7 +1,7 @@
 /** Reads the size and the state of a database: tables and indexes of each schema, relations, dead rows, and the age of the oldest transaction. */
 import { one, type Database } from '../../pipelines/db/index.ts';
 
-/** Schemas whose sizes are measured: published tables, former rows, releases, the ledger, and the system catalogue. */
+/** Schemas whose sizes are measured: published tables, former rows, previous publications, releases, the ledger, and the system catalogue. */
 export const SCHEMAS = ['core', 'section', 'history', 'previous', 'layer', 'ledger', 'pg_catalog'] as const;
 
 interface Size {

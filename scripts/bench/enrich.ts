@@ -1,6 +1,6 @@
 /**
- * Measures how fast `mappale enrich` adds columns to a table of points. For comparison, requests the first points from the API server over open connections.
- * Each point takes two requests, `/parcels/locate` and `/parcels/{id}`, with the same sections.
+ * Measures how fast `mappale enrich` adds columns to a table of points. For comparison, requests the data of the first points from the API server over open
+ * connections. Each point takes two requests, `/parcels/locate` and `/parcels/{id}`, with the same sections.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -63,8 +63,8 @@ function placesOf(database: Database): Promise<readonly { lat: number; lng: numb
 }
 
 /**
- * Yields the lines of a CSV of points in random order. Most points are a few metres from the representative point of a parcel. One point in a hundred is far
- * from all parcels.
+ * Yields the lines of a CSV of points in random order. Most points are a few metres from the representative point of a parcel. One point in a hundred is up to
+ * 0.25° away.
  */
 function* linesOf(places: readonly { lat: number; lng: number }[], points: number, asked: (readonly [number, number])[]): Generator<string> {
   const random = randomOf('enrich', 1);

@@ -19,19 +19,18 @@ const step = z.strictObject({
 const measurement = z.strictObject({
   /** Number of parcels or other rows; null if the benchmark has no size. */
   size: z.number().int().positive().nullable(),
-  /** Whole run. */
+  /** Duration of the whole run in seconds. */
   seconds: amount,
   steps: z.array(step),
   /** User and system time in seconds. `server`: time of all processes of the database server during the run. */
   cpuSeconds: z.strictObject({ node: amount, server: amount }),
   /**
-   * Peak memory in MiB (2^20 bytes). `node`: maximum resident set. `server`: maximum of the samples of the memory of all server processes, without shared
-   * buffers.
+   * Peak memory in MiB (2^20 bytes). `node`: maximum resident set. `server`: highest sampled memory of all server processes in total, without shared buffers.
    */
   peakMiB: z.strictObject({ node: amount, server: amount }),
   walBytes: amount,
   /**
-   * Sizes on disk. `published`: tables and indexes of `core` and `section`. `after`: the database after the run. `peak`: maximum of the samples of database
+   * Sizes on disk. `published`: tables and indexes of `core` and `section`. `after`: the database after the run. `peak`: highest sampled size of the database
    * plus temporary files.
    */
   diskBytes: z.strictObject({ published: amount, after: amount, peak: amount }),

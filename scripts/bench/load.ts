@@ -62,7 +62,9 @@ export async function measureLoad({ url, name, server }: Fresh, files: Synthetic
   });
 }
 
-/** Returns the steps of each source, summed over the source's releases. The steps of the region, of Italy and of the tables follow. */
+/**
+ * Returns the steps of the run in the order in which they first started, with times summed over the releases of each source. The builds of the tables follow.
+ */
 async function stepsOf(database: Database, tables: ReadonlyMap<string, number>): Promise<Step[]> {
   const ran = await database.query<{ step: string; subject: string; seconds: number }>(
     'select step, subject, extract(epoch from ended_at - started_at)::float8 as seconds from ledger.step where ended_at is not null order by step_id',

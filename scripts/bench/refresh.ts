@@ -120,13 +120,14 @@ async function valueOf({ fresh }: Scene, sql: string): Promise<number> {
 
 const LOAD: Scenario = {
   name: 'full load',
-  // The file of parcels also has one valid parcel outside the region.
+  // The file of parcels also contains one valid parcel outside the region.
   prepare: async ({ region }) => showing('select count(*)::float8 as value from core.parcel', region.parcelCount + 1, 'parcels'),
 };
 
 /**
- * Returns a scenario in which the publisher issues documents of parcels again.
- * @param every one parcel in this number moves; null if no parcel moves
+ * Returns a scenario in which the publisher issues the parcel documents of some comuni again.
+ * @param of returns these comuni
+ * @param every one parcel in `every` parcels moves; null if no parcel moves
  */
 function reissued(name: string, of: (region: SyntheticRegion) => readonly SyntheticComune[], every: number | null): Scenario {
   return {
@@ -136,7 +137,7 @@ function reissued(name: string, of: (region: SyntheticRegion) => readonly Synthe
       const [{ belfiore: largest }] = scene.region.comuni;
       let count = 0;
       await rewriteComuni(join(scene.folder, 'MOLISE.zip'), chosen, (gml, comune) => {
-        // In the document of the largest comune, some parcels are repeated. These parcels are rejected if only one copy moves.
+        // No parcel of the largest comune moves. The document of this comune repeats some parcels, which are rejected if only one copy moves.
         const { gml: edited, moved } = movedParcels(gml, (position) => every !== null && comune !== largest && position % every === 0);
         count += moved;
         return withSameValues(edited);

@@ -1,4 +1,6 @@
-/** Writes the next releases of publishers' files into a data folder. Each function returns a number that the published tables must then show. */
+/**
+ * Writes the next releases of publishers' files into a data folder. Most functions return a number that the published tables must show after the next refresh.
+ */
 import { readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
@@ -73,8 +75,8 @@ interface Move {
 }
 
 /**
- * Returns the parcels to move in a night. Each night moves parcels of a different comune, in turn through all comuni except the first. Each time, different
- * parcels of the comune move. Parcels that move again move back.
+ * Returns the parcels to move in a night. The nights take all comuni except the first in turn. Each time that a comune is taken again, different parcels of the
+ * comune move. Parcels that move a second time move back.
  * @param night number of the night, from 0
  * @param count number of parcels to move; fewer parcels move if the comune is smaller
  */
@@ -105,7 +107,7 @@ async function copyZip(folder: string, name: string, edit: Edit, renamed: (name:
   await rewriteZip(join(folder, name), edit, { into: join(folder, renamed(name)), renamed });
 }
 
-/** Half-year after the newest half-year of the synthetic region. */
+/** Number of the half-year after the newest half-year of the synthetic region. The number of the first half of a year is year × 2. */
 export const NEXT_HALF_YEAR = 2026 * 2;
 const EUROS = 35;
 

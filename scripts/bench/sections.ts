@@ -85,7 +85,7 @@ function runPlain(session: Session, name: string): Promise<number> {
 
 /**
  * Returns the build time of each section, the time of the section's plain script, and the ratio of the two. Also returns the ratio that includes the loading of
- * layers.
+ * layers, and the number of differing parcels.
  */
 function measurementOf(parcels: number, sections: readonly ComparedSection[]): Measurement {
   return ofSteps(

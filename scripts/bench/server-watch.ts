@@ -11,10 +11,10 @@ import { one, type Database } from '../../pipelines/db/index.ts';
 export interface ServerUse {
   /** User and system time of the server in seconds; null if not readable. */
   readonly cpuSeconds: number | null;
-  /** Maximum of the samples of the memory of all server processes, without shared buffers; null if not readable. */
+  /** Highest sampled memory of all server processes in total, without shared buffers; null if not readable. */
   readonly peakMiB: number | null;
   readonly walBytes: number;
-  /** Maximum of the samples of the size of the database plus temporary files. */
+  /** Highest sampled size of the database plus temporary files. */
   readonly peakDiskBytes: number;
 }
 
@@ -69,7 +69,7 @@ export async function watchServer<T>(server: Database, name: string, work: () =>
   }
 }
 
-/** Waits until all backends of the database have ended, because the CPU time of the main process includes only ended backends. */
+/** Waits up to five seconds until all client backends of the database have ended, because the CPU time of the main process includes only ended backends. */
 async function backendsGone(server: Database, name: string): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     const { left } = await one<{ left: number }>(server, "select count(*)::int4 as left from pg_stat_activity where datname = $1 and backend_type = 'client backend'", [name]);

@@ -104,7 +104,9 @@ export async function onFreshDatabase<T>(databaseUrl: string, work: (fresh: Fres
   }
 }
 
-/** Does the work that a server does by itself between two nights: vacuum, statistics and a checkpoint. A checkpoint needs the rights of a superuser. */
+/**
+ * Does the work that a server does by itself between two nights: vacuum, statistics and a checkpoint. Leaves out the checkpoint if the role is not a superuser.
+ */
 export async function settle(database: Database): Promise<void> {
   await database.query('vacuum (analyze)');
   const { allowed } = await one<{ allowed: boolean }>(database, 'select rolsuper as allowed from pg_roles where rolname = current_user');
@@ -165,7 +167,7 @@ export async function runProgram(args: readonly string[], settings: Readonly<Rec
   return { ...usageIn(await used), stdout: await stdout, tables };
 }
 
-/** Parses a line of the log. Returns nothing for a line that is not JSON, because such a line comes from another program. */
+/** Parses a line of the log. Returns an empty object for a line that is not JSON, because such a line comes from another program. */
 function factsOf(line: string): { readonly relation?: string; readonly seconds?: number } {
   return line.startsWith('{') ? JSON.parse(line) as { relation?: string; seconds?: number } : {};
 }
@@ -229,7 +231,9 @@ export async function startServer(databaseUrl: string): Promise<RunningServer> {
   };
 }
 
-/** Creates 1,000 tokens with every scope, and with an hourly limit that no benchmark reaches. */
+/**
+ * Creates 1,000 tokens with every scope. Sets the number of used requests of each token to a negative number, so that no benchmark reaches the hourly limit.
+ */
 export async function makeKeys(database: Database): Promise<string[]> {
   const keys = Array.from({ length: 1_000 }, (_, index) => `mpl_${String(index).padStart(43, '0')}`);
   await database.query(

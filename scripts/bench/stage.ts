@@ -24,7 +24,7 @@ export interface Staged {
   readonly peakMiB: number;
 }
 
-/** Stages a release and drops the staging schema. */
+/** Stages a release in a child process, and drops the staging schema. */
 export async function stageInChild({ url, source, table, files }: StageWork): Promise<Staged> {
   const { stdout } = await execute(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), url, source, table, files], { cwd: ROOT });
   return JSON.parse(stdout) as Staged;

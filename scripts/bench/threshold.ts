@@ -1,7 +1,7 @@
 /**
  * Compares patching tables with rebuilding whole tables, for different shares of changed parcels: `npm run bench -- threshold [PARCELS]`. For each share, the
  * files of a synthetic region change twice: some parcels move, then the same parcels move back. The first refresh patches all tables that depend on parcels,
- * and the second refresh builds these tables whole. `MOST_CHANGED` in `pipelines/plan/ways.ts` is set from the results.
+ * and the second refresh rebuilds these tables completely. `MOST_CHANGED` in `pipelines/plan/ways.ts` is set from the results.
  */
 import { join } from 'node:path';
 import { loadSources } from '../../pipelines/contract/registry.ts';
@@ -55,8 +55,10 @@ export const run: Bench = (databaseUrl, [parcels = SIZE]) => inFolder((folder) =
 }));
 
 /**
- * Moves a share of the parcels in all comuni except the largest comune. The document of the largest comune repeats some parcels, and these parcels are rejected
- * if only one copy moves. @returns the number of moved parcels
+ * Moves a share of all parcels, in all comuni except the largest. The document of the largest comune repeats some parcels, which are rejected if only one copy
+ * moves.
+ * @param share share of all parcels, in percent
+ * @returns the number of moved parcels
  */
 async function move(folder: string, { comuni: [largest, ...others] }: SyntheticRegion, share: number, direction: 1 | -1): Promise<number> {
   if (largest === undefined) throw new Error('expected a region with comuni, found none');

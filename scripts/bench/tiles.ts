@@ -1,6 +1,6 @@
 /**
  * Measures the latency and size of parcel tiles from the API server, at the zooms that the map requests. Requests the tiles with the most parcels and the tiles
- * with the fewest parcels. One client waits for each response. CPU time is measured over the whole run.
+ * with the fewest parcels. One client requests one tile after another. CPU time is measured over the whole run.
  */
 import { onDatabase } from '../../pipelines/db/index.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
@@ -12,7 +12,7 @@ import { makeKeys, median, number, onPublishedRegion, percentile, say, startServ
 
 const PARCELS = 200_000;
 
-/** Maximum number of tiles per zoom and density, and number of requests for each tile. */
+/** Maximum number of tiles per zoom and density, and number of timed requests for each tile. */
 const [TILES, REPEATS] = [25, 4];
 
 const LAYER = LEGENDS.find(({ name }) => name === 'parcels')!;

@@ -31,7 +31,10 @@ copyLibraries();
 writeManifest();
 await writeDigests();
 
-/** tsc leaves the extension of some dynamic imports unchanged. @throws Error if a compiled module imports a TypeScript file */
+/**
+ * Checks that no compiled module imports a TypeScript file, because tsc leaves the extension of some dynamic imports unchanged.
+ * @throws Error if a compiled module imports a TypeScript file
+ */
 function checkImports(): void {
   for (const entry of readdirSync(DIST, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !entry.name.endsWith('.js')) continue;

@@ -13,7 +13,7 @@ create role mappale_api nologin;
 create role reader login password :'reader_password' connection limit 50 in role mappale_api;
 alter database :"database" owner to mappale;
 alter schema public owner to mappale;
--- The server's role needs no large objects. `mappale doctor` lists this statement where it is missing.
+-- The server's role needs no large objects. If PUBLIC has these rights, `mappale doctor` prints this statement.
 revoke execute on function
   lo_close(int), lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea), lo_get(oid), lo_get(oid, bigint, int), lo_lseek(int, int, int),
   lo_lseek64(int, bigint, int), lo_open(oid, int), lo_put(oid, bigint, bytea), lo_tell(int), lo_tell64(int), lo_truncate(int, int),

@@ -21,7 +21,7 @@ const BUDGET = {
   attackLimit: 2_000_000, incubationLimit: 25_000, maxIteration: 3, maxInitialGenerationSize: 100, maxGenerationSize: 40,
 } as const;
 
-/** Returns the distinct regular expressions of the files that git tracks. */
+/** Returns the distinct regular expressions of the files to check, including untracked files that git does not ignore. Leaves out test files. */
 function collect(): Expression[] {
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', ...PROGRAM], { cwd: ROOT, encoding: 'utf8' }).split('\0');
   const found = files.filter((file) => file !== '' && !file.endsWith('.test.ts')).flatMap((file) => expressionsOf(file, readFileSync(join(ROOT, file), 'utf8')));

@@ -21,8 +21,8 @@ export async function refuseUnknownMoments(database: Database): Promise<void> {
 }
 
 /**
- * Moves recorded times back by a number of days. The server's clock shows the real time, but the program's clock shows the simulated night. Without this
- * change, records would be too young for the simulated night.
+ * Moves recorded times back by a number of days, and vacuums the tables. The server's clock shows the real time, but the program's clock shows the simulated
+ * night. Without this change, records would be too young for the simulated night.
  */
 export async function daysGoBy(database: Database, days: number): Promise<void> {
   for (const [table, columns] of Object.entries(MOMENTS)) {

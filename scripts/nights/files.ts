@@ -6,7 +6,7 @@ import { zipStream } from '../../pipelines/synthetic/zip-writer.ts';
 type Cells = readonly string[];
 type LineEdit = (cells: Cells, number: number, count: number) => Cells | null;
 
-/** Edits each data line of a delimited text file. @param head number of lines before the data */
+/** Edits each data line of a delimited text file. Removes a line if `edit` returns null. @param head number of lines before the data */
 export function eachLine(content: Buffer, { head, delimiter = ';' }: { readonly head: number; readonly delimiter?: string }, edit: LineEdit): Buffer {
   const lines = content.toString('latin1').split('\n');
   const body = lines.slice(head).filter((line) => line !== '');
@@ -23,7 +23,7 @@ const FUEL_ID = 0;
 const FUEL_NAME = 4;
 const FUEL_CELLS = 10;
 
-/** Returns the ids of the stations with exactly one line, ten cells and coordinates. */
+/** Returns the ids of the stations that have exactly one line, with a four-digit id, ten cells and coordinates. */
 export function stationsOf(content: Buffer): string[] {
   const counts = new Map<string, number>();
   eachLine(content, FUEL, (cells) => {
@@ -87,7 +87,7 @@ export function withCivics(content: Buffer, numbers: readonly number[]): Buffer 
 
 /**
  * Changes the house numbers of addresses in all parts of the file.
- * @param step one address in this number of lines changes
+ * @param step one address in every `step` lines changes
  * @param first lowest new house number
  * @returns the new content and the number of changed addresses
  */
@@ -144,7 +144,8 @@ export function withIncome(content: Buffer, euros: number): Buffer {
 }
 
 /**
- * Returns the incomes of a different tax year. Each bracket is 2 % higher. The total rises by the same amount, so that the brackets still add up to the total.
+ * Returns the incomes of a different tax year. Each bracket is 2 % higher, and the total rises by the sum of these increases. The brackets therefore still add
+ * up to the total.
  * @returns the new content, and the sum of the total incomes of the comuni in euros
  */
 export function withTaxYear(content: Buffer, year: number): { readonly content: Buffer; readonly total: number } {

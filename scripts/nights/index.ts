@@ -1,7 +1,7 @@
 /**
  * Simulates nights of an unattended machine: `npm run nights -- --nights 365 --seed 1`. Each night runs `mappale watch --once` in a separate process. The
  * simulated publishers change files, fail, repeat files, and send truncated or wrong content. The option `--database` is the URL of an empty PostgreSQL
- * database. Exits with 1 if a night does not have the expected result.
+ * database. Exits with 1 if a night does not have the expected result or the database grows too much.
  */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';

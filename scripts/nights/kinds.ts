@@ -22,7 +22,7 @@ type Random = ReturnType<typeof randomOf>;
 /** A refusal by the quality gate that the program must report. */
 export interface Refusal {
   readonly relation: string;
-  /** Pattern of the statistic that the program must report. */
+  /** Pattern of the name of the statistic that the program must report. */
   readonly figure: RegExp;
 }
 
@@ -30,9 +30,9 @@ export interface Refusal {
 export type Way = 'once' | 'twice' | 'killed';
 
 export interface Expectation {
-  /** Whether the region gets a new publication; null if the outcome depends on the time of a kill or a collision. */
+  /** Whether the region gets a new publication; null if the result depends on when the run is killed or which of two runs starts first. */
   readonly published: boolean | null;
-  /** Expected exit codes. */
+  /** Accepted exit codes; null for a process that a signal ended. */
   readonly exits: readonly (number | null)[];
   /** Error code that the program must report. */
   readonly code?: string;
@@ -136,14 +136,14 @@ export class Scene {
     this.world.tellTheTruth('addresses');
   }
 
-  /** Gives the complete address file today's date, so that the file supersedes a newer corrupt file. */
+  /** Renames the correct address file to the date of the night, so that the file supersedes the corrupt file of the night before. */
   async dateAddresses(): Promise<void> {
     this.world.truth.set('addresses', await this.changeZip(this.world.truthOf('addresses'), (_, csv) => csv, () => `INDIR_MOLI_${this.world.day.replaceAll('-', '')}.csv`));
   }
 
   /** Serves the file of parcels after removing a few parcels. @param base number of parcels in the first files */
   async offerParcels(base: number): Promise<void> {
-    // Removes a different number of parcels each time, because otherwise the file would not change.
+    // Removes a different number of parcels from the time before, because otherwise the file would not change.
     const last = base - this.files.parcels;
     const drawn = 1 + this.random.below(19);
     const count = last > 0 && drawn >= last ? drawn + 1 : drawn;
@@ -314,7 +314,7 @@ function corruption(name: string, refusal: Refusal | null, source: string | null
   };
 }
 
-/** Returns a kind of night in which a publisher serves a corrupt file. The next day, the publisher serves the complete file. */
+/** Returns a kind of night in which a publisher serves a corrupt file. The next day, the publisher serves the correct file. */
 function served(name: string, route: Route, source: string | null, refusal: Refusal, edit: (content: Buffer, scene: Scene) => Promise<Buffer> | Buffer): Kind {
   return corruption(name, refusal, source, async (scene) => scene.world.serve(route, await edit(scene.world.truthOf(route), scene)), async (scene) => {
     if (route === 'addresses') await scene.dateAddresses();
@@ -323,7 +323,7 @@ function served(name: string, route: Route, source: string | null, refusal: Refu
 }
 
 /**
- * Returns a kind of night in which a person puts a corrupt file into the second data folder. The next day, the person replaces the file with the complete file.
+ * Returns a kind of night in which a person puts a corrupt file into the second data folder. The next day, the person replaces the file with the correct file.
  */
 function byHand(name: string, file: string, refusal: Refusal | null, edit: Edit): Kind {
   let before: Buffer | null = null;
@@ -431,10 +431,10 @@ function timesOf({ name, group }: Kind): number {
 
 export interface PlanOptions {
   readonly nights: number;
-  /** Start of the first night, in milliseconds since 1970. */
+  /** Start of the first planned night, in milliseconds since 1970. */
   readonly first: number;
   readonly random: Random;
-  /** Returns the number of parcels of the first files. */
+  /** Returns the number of parcels in the first files. */
   readonly parcels: () => number;
   /** Group whose kinds of night run once each; null for the nights of a year. */
   readonly group: string | null;
@@ -447,7 +447,7 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const onDay = calendar(parcels);
   const [fuel, quiet] = [kinds.find(({ name }) => name === '1 to 50 fuel stations'), QUIET[0]];
   if (fuel === undefined || quiet === undefined) throw new Error('expected a change and a quiet night among the kinds of nights, found none');
-  // Starts with one night of each group, so that even a short run has all groups.
+  // Starts with one night of each group, so that even a short run contains all groups.
   const groups = ['change', 'corruption', 'lie', 'quiet', 'operator'] as const;
   const sample = groups.map((group) => kinds.filter((kind) => kind.group === group)).map((all) => all[random.below(all.length)] ?? quiet);
   const rest = shuffled(kinds.flatMap((kind) => Array.from({ length: timesOf(kind) }, () => kind)), random);
@@ -458,8 +458,8 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const plan: Kind[] = [];
   for (let night = 0; night < nights; night += 1) {
     const [next = quiet] = queue;
-    // After a bad night, the next night must serve correct files. This next night cannot be a day on which a source is due. A second request on the same day
-    // would still find the first file.
+    // After a bad night, the next night must serve correct files. This next night cannot be a day on which a source is due, because a second request on the
+    // same day would still find the first file.
     const mustWait = isBad(next) && released(night + 1) !== undefined;
     plan.push(released(night) ?? (mustWait ? quiet : queue.shift() ?? quiet));
   }

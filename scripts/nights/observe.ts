@@ -7,7 +7,7 @@ import { REGION } from './world.ts';
 export interface Facts {
   /** Names of the fuel stations that simulated nights renamed, by id of the station. */
   readonly stations: Readonly<Record<string, string>>;
-  /** House numbers that simulated nights added, sorted. */
+  /** House numbers that simulated nights wrote, sorted. */
   readonly civics: readonly number[];
   /** Number of parcels. */
   readonly parcels: number;
@@ -24,7 +24,7 @@ export interface Size {
   readonly ledgerRows: number;
 }
 
-/** Lowest house number that a simulated night adds. All house numbers of the synthetic region are lower. */
+/** Lowest house number that a simulated night writes. All house numbers of the synthetic region are lower. */
 export const FIRST_CIVIC = 2_000;
 /** First word of the names that a simulated night gives to fuel stations. */
 export const NIGHT_NAME = 'NOTTE';

@@ -9,14 +9,14 @@ const WARM = 45;
 const WINDOW = 15;
 /** Maximum growth of the system catalogue after `WARM` nights, as a factor. */
 const MORE_RELATIONS = 1.05;
-/** Maximum growth of the database after `WARM` nights, as a factor. */
+/** Maximum growth of the database, and of the ledger's rows, after `WARM` nights, as a factor. */
 const MORE_BYTES = 1.25;
 /** Maximum number of relations, bytes or ledger rows after a night of a long run, as a factor of the usual number. */
 const MORE_IN_ONE_NIGHT = 1.2;
 /** Maximum number of relations or bytes in a short run, as a factor of the number after the first publication. */
 const MORE_AT_FIRST = 1.5;
 
-/** Maximum length of a violation in the summary, in characters. The file of `--out` has the complete text. */
+/** Maximum length of a violation in the summary, in characters. The file of `--out` contains the complete text. */
 const LONGEST = 600;
 
 const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -30,8 +30,9 @@ export function lineOfNight({ night, day, kind, published, exits, codes, violati
 }
 
 /**
- * Compares the median size of the last nights with the median size of the nights after `WARM`. Uses medians, because a single night may be larger: a
- * publication keeps replaced rows until the next publication.
+ * Returns a line for each size that grew too much. A long run compares the median of the last nights with the median of the nights after `WARM`. A short run
+ * compares the median of the other nights with the first night. Medians are used because a single night may be larger: a publication keeps replaced rows until
+ * the next publication.
  */
 export function growthViolations(nights: readonly Night[]): string[] {
   const isLong = nights.length > WARM + 2 * WINDOW;

@@ -21,7 +21,10 @@ import { served, startPublisher, type Handler, type Manners, type PublisherServe
 export const REGION = 14;
 export const SLUG = 'molise';
 
-/** Routes of the files that publishers serve. All other files are in the second data folder, as if a person had saved them there. */
+/**
+ * Routes of the files whose content nights can change. The publishers serve some other files unchanged. All remaining files are in the second data folder, as
+ * if a person had saved them there.
+ */
 export const ROUTES = {
   fuel: '/mimit_fuel/anagrafica_impianti_attivi.csv', parcels: '/ade_cadastre?MOLISE.zip', addresses: '/anncsu_addresses?INDIR_MOLI', streets: '/anncsu_addresses?STRAD_MOLI',
   incomes: '/mef_income/Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2024.zip', census: '/istat_census/Dati_regionali_2021.zip',
@@ -82,7 +85,7 @@ export class World {
     return join(this.folder, 'by-hand');
   }
 
-  /** `2026-12-01` */
+  /** Date of the night, such as `2026-12-01`. */
   get day(): string {
     return new Date(this.now).toISOString().slice(0, 10);
   }
@@ -113,8 +116,8 @@ export class World {
 
   answer(route: Route, handler: Handler): void {
     this.publisher.routes.set(ROUTES[route], handler);
-    // The edition of 2023 has different columns, which the synthetic region does not write. Therefore the server serves the same bytes under both names, and
-    // the program treats both as one file.
+    // The 2023 edition of the census has different columns, which the synthetic region does not write. Therefore the server serves the 2021 file under both
+    // names, and the program treats both as one file.
     if (route === 'census') this.publisher.routes.set('/istat_census/Dati_regionali_2023.zip', handler);
   }
 

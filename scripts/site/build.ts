@@ -27,7 +27,7 @@ export async function sitePages(sources: readonly RegisteredSource[], tables: re
   return [...documentPages(), errorPage(), await commandPage(), ...dictionaryPages(sources, tables), ...await sourcePages(sources)];
 }
 
-/** Returns the page of each file and folder of the repository, so that links to files can be replaced with links to pages. */
+/** Returns the page of each file and folder of the repository that has a page, so that links to files can be replaced with links to pages. */
 function pagesOfRepository(sources: readonly RegisteredSource[]): Record<string, string> {
   const folders = [...sources.map(({ folder }) => folder), ...SECTIONS.map(({ name }) => `sql/sections/${name}`), 'docs/decisions'];
   const files = [...documentFiles(), ...folders, ...sources.map(({ folder }) => `${folder}/notes.md`), ...SECTIONS.map(({ name }) => `sql/sections/${name}/section.ts`)];

@@ -10,7 +10,7 @@ const MEANING: Readonly<Record<keyof typeof EXIT, string>> = {
   bug: 'a bug: please report the bug with the output',
   usage: 'usage or configuration',
   input: 'input missing or changed',
-  rejects: 'too many records refused',
+  rejects: 'too many records rejected',
   checks: 'checks failed, or the new data differs too much from the published data',
   database: 'database',
   locked: 'another run is writing',

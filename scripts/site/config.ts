@@ -6,7 +6,7 @@ import { anchor } from './markdown.ts';
 import type { Entry } from './navigation.ts';
 
 export interface SiteFacts {
-  /** The checkout. */
+  /** Path of the checkout. */
   readonly root: string;
   readonly version: string;
   /** URL path below which a web server serves the site, such as `/` or `/mappale/`. */

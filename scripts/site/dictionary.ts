@@ -27,7 +27,7 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** Names of JSON Schema types for readers. */
+/** Names of JSON Schema types on the pages. */
 const TYPES = new Map([['integer', 'whole number'], ['string', 'text'], ['boolean', 'true or false']]);
 
 type Field = readonly [path: string, type: string, meaning: string];
@@ -118,7 +118,7 @@ function tablesPage(tables: readonly DatabaseTable[]): Page {
   ]);
 }
 
-/** Returns the link to a table's place on the page of tables. */
+/** Returns a link to a table's heading on the page of tables. */
 export function tableLink(relation: string): string {
   return link(`/tables.md#${anchor(relation)}`, relation);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { link, list, page, type Page } from './markdown.ts';
 
-/** Folders with documents. */
+/** Folders with documents, in addition to the root folder. */
 const FOLDERS = ['docs', 'test', 'sources'] as const;
 
 const DECISIONS = 'docs/decisions';

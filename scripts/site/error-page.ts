@@ -13,7 +13,7 @@ const GROUPS: readonly (readonly [title: string, kinds: readonly ExitKind[], mea
   ['Bugs', ['bug'], 'Exit 1. Please report the bug with the output.'],
 ];
 
-/** Returns one error per code: the one with the most complete texts. */
+/** Returns one error per code: the error with the most complete texts. */
 function byCode(errors: readonly DocumentedError[]): DocumentedError[] {
   const found = new Map<string, DocumentedError>();
   const weight = ({ message, hint, fix }: DocumentedError): number =>

@@ -1,4 +1,4 @@
-/** Reads from the source code all errors that the program expects, with code, exit code, texts, hint and fix. */
+/** Reads all expected errors of the program from the source code, with code, exit code, message, detail, hint and fix. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -108,7 +108,7 @@ interface Factory {
   readonly isMethod: boolean;
 }
 
-/** Returns the function around a node if a parameter of this function is the error code, or null if the code is a literal. */
+/** Returns the function around a node if a parameter of this function is the error code, or null if no parameter is the error code. */
 function factoryOf(node: ts.Node, code: ts.Expression | undefined): Factory | null {
   if (code === undefined || !ts.isIdentifier(code)) return null;
   for (let around: ts.Node | undefined = node.parent; around !== undefined; around = around.parent) {

@@ -11,7 +11,7 @@ import { tableLink } from './dictionary.ts';
 import { sourcesOf } from './feeds.ts';
 import { code, escaped, facts, link, list, page, prose, table, type Page } from './markdown.ts';
 
-/** Date with which the files of a region are listed. Any date gives the same number of files. */
+/** Date for which the files of a region are listed. Any date gives the same number of files. */
 const SOME_DAY = new Date('2026-11-01');
 
 function cycleText(cycle: Cycle): string {
@@ -42,7 +42,7 @@ function sourcePage(source: RegisteredSource, download: Download): Page {
     facts([
       ['Publisher', escaped(attribution.holder)],
       ['Licence', escaped(attribution.license)],
-      ['Attribution', `${escaped(attribution.text)}${attribution.mandatory === true ? ' (in every answer)' : ''}`],
+      ['Attribution', `${escaped(attribution.text)}${attribution.mandatory === true ? ' (in every API response)' : ''}`],
       ['Web page', prose(attribution.url)],
       ['Sections', fed.length === 0 ? 'the base of all sections: parcels, comuni, addresses' : fed.map(({ name, title }) => link(`/sections/${name}.md`, title)).join(', ')],
       ['Published', `${escaped(manifest.cadence)}; ${code('mappale watch')} checks ${escaped(cycleText(download.cycle))}`],

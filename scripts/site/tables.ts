@@ -9,7 +9,10 @@ export interface DatabaseTable {
 
 type Row = { readonly relation: string; readonly comment: string; readonly name: string; readonly type: string; readonly said: string };
 
-/** Returns the tables of the schemas, with columns and comments. @param session session of a database at the current version */
+/**
+ * Returns the tables of the schemas `core`, `section`, `layer` and `ledger`, with columns and comments.
+ * @param session session of a database at the current version
+ */
 export async function tablesOf(session: Pick<Session, 'query'>): Promise<DatabaseTable[]> {
   const rows = await session.query<Row>(
     `select

@@ -1,4 +1,4 @@
-/** Reads the sentences in all files that git tracks. */
+/** Reads the sentences in all files of the checkout that git does not ignore. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Finds the sentences for people in the project's files: in comments, messages, test names and documents. */
+/** Finds the sentences that people read in the project's files: in comments, messages, test names and documents. */
 import ts from 'typescript';
 
 export type Kind = 'comment' | 'message' | 'test name' | 'document';
@@ -8,7 +8,7 @@ export interface Sentence {
   /** Line number, from 1, of the comment, message, test name or paragraph that contains the sentence. */
   readonly line: number;
   readonly kind: Kind;
-  /** The sentence on one line, without code spans and quotations. */
+  /** The sentence on one line, with `…` in place of code spans and quotations. */
   readonly text: string;
 }
 

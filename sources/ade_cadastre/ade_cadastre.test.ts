@@ -65,7 +65,7 @@ describe('the reader', () => {
     ]);
   });
 
-  it('reports progress in bytes of the outermost file, up to the file\'s size without the zip directories', async () => {
+  it('reports progress in bytes of the outermost file, never decreasing and at most the file\'s size', async () => {
     const reported: number[] = [];
     const file = await inputFile(fixture('MOLISE.zip'), { role: 'regione' });
     await source.read(file, { reuse: () => Promise.resolve(true), member: () => Promise.reject(new Error('unused')), progress: (bytes) => reported.push(bytes) });
@@ -122,12 +122,12 @@ describe('the national cadastral reference', () => {
   });
 });
 
-describe('the sigla of a province', () => {
+describe('regionOfSigla', () => {
   it.each([['PS', 11], ['PU', 11], ['FO', 8], ['FC', 8], ['BT', 16], ['MB', 3], ['SU', 20], ['cb', 14], ['AO', 2], ['NA', 15]])('maps %s to region %i', (sigla, region) => {
     expect(regionOfSigla(sigla)).toBe(region);
   });
 
-  it('maps no region to a sigla that never existed', () => {
+  it('returns undefined for a sigla that never existed', () => {
     expect(regionOfSigla('XX')).toBeUndefined();
   });
 });

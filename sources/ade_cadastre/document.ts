@@ -10,9 +10,9 @@ import { NAMESPACES, Refusal, writeMember, type Rows } from './strict.ts';
 
 /** Maximum length of a member in bytes, enough for a million positions. The longest parcels (roads of a large comune) have several hundred KiB. */
 const MEMBER_BYTES = 32 * 1024 * 1024;
-/** Maximum position of the end of the root's start tag. */
+/** Maximum byte offset of the end of the root element's start tag. */
 const PROLOGUE_BYTES = 65_536;
-/** Maximum length of an element's name. */
+/** Maximum length of an element's name in bytes. */
 const NAME_BYTES = 256;
 /** Number of bytes kept of a member that is too long. */
 const EXCERPT_BYTES = 65_536;
@@ -31,7 +31,7 @@ export interface Root {
   readonly namespaces: Readonly<Record<string, string>>;
   /** The document up to the root's start tag, as published. */
   readonly text: string;
-  /** Value of the attribute; null if the value is not a number (`unknown`). */
+  /** Value of the attribute; null if the attribute is missing or not a number, such as `unknown`. */
   readonly numberMatched: number | null;
   readonly numberReturned: number | null;
 }
@@ -87,7 +87,7 @@ export class GmlDocument {
   #end = 0;
   /** Offset of the buffer's first byte in the document. */
   #origin = 0;
-  /** End of the last complete member in the buffer, or less than `#start`. */
+  /** End of the last complete member in the buffer; at most `#start` if the buffer contains no complete member. */
   #limit = 0;
   /** The element at `#start`, which is parsed as far as its bytes have arrived. */
   #unfinished: Unfinished | null = null;
@@ -104,7 +104,7 @@ export class GmlDocument {
   members = 0;
   /** True if the document ended before the end tag of the root element. */
   truncated = false;
-  /** Problems that were found since the last call. The caller removes the problems after each call. */
+  /** Problems that the caller has not removed yet. The caller removes the problems after each call of `process` and after `finish`. */
   problems: Problem[] = [];
 
   constructor(options: DocumentOptions) {
@@ -140,7 +140,7 @@ export class GmlDocument {
     }
   }
 
-  /** Ends the document after its last byte. */
+  /** Ends the document after its last byte. @throws Refusal `document_truncated` if the document has no root element; input errors of `process` */
   finish(): void {
     if (this.#prologue !== null) throw new Refusal('document_truncated', 'expected a GML document, found its end before the root element', START);
     this.#isComplete = true;
@@ -215,8 +215,8 @@ export class GmlDocument {
   }
 
   /**
-   * Scans the member at `at` without the additional properties. The strict path would take many times as long for each member of a document with
-   * additional properties.
+   * Scans the member at `at` without the additional properties. The strict parser would take many times as long for each member of a document with additional
+   * properties.
    * @returns the index after the member, or −1 if the scanner does not accept the member
    */
   #scanWithout(added: ReadonlySet<string>, scanner: ParcelScanner, at: number): number {
@@ -367,7 +367,10 @@ export class GmlDocument {
     return this.#take(found.element, at);
   }
 
-  /** Writes a complete element that started at `at`. @throws input errors `RESPONSE_TRUNCATED`, `ELEMENT_UNEXPECTED` */
+  /**
+   * Writes the row of a complete member that started at `at`. Ignores the `boundedBy` of the collection.
+   * @throws input errors `RESPONSE_TRUNCATED`, `ELEMENT_UNEXPECTED`
+   */
   #take(element: XmlElement, at: number): true {
     if (element.name === 'wfs:member') {
       this.records += 1;
@@ -502,7 +505,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** @returns the member without the properties with these names, or null if the member has none of them. A property with elements inside is not supported. */
+/** @returns the member without the properties with these names; null if no property was removed. A property that contains elements is not removed. */
 function without(member: Buffer, names: ReadonlySet<string>): Buffer | null {
   let left = member;
   for (const name of names) {

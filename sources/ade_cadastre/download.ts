@@ -1,6 +1,9 @@
 import { BROWSER, fixed, type Download } from '../../pipelines/contract/download.ts';
 
-/** Names of the regions in the publisher's spelling, by ISTAT code. The value is null for Trentino-Alto Adige, for which the publisher has no file. */
+/**
+ * Names of the regions in the publisher's spelling, in the order of the ISTAT codes 1 to 20. The value is null for Trentino-Alto Adige, for which the publisher
+ * has no file.
+ */
 export const REGION_NAMES: readonly (string | null)[] = [
   'PIEMONTE', 'VALLE-AOSTA', 'LOMBARDIA', null, 'VENETO', 'FRIULI-VENEZIA-GIULIA', 'LIGURIA', 'EMILIA-ROMAGNA', 'TOSCANA', 'UMBRIA', 'MARCHE', 'LAZIO', 'ABRUZZO',
   'MOLISE', 'CAMPANIA', 'PUGLIA', 'BASILICATA', 'CALABRIA', 'SICILIA', 'SARDEGNA',

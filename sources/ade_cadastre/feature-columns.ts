@@ -16,7 +16,11 @@ const OF_SHEETS = ['INSPIREID_LOCALID', 'LABEL', 'NATIONALCADASTRALZONINGREFEREN
 /** Properties that some sheets lack, because MapServer leaves out empty properties. */
 const OF_SOME_SHEETS = ['BEGINLIFESPANVERSION', 'ENDLIFESPANVERSION', 'LEVEL', 'ORIGINALMAPSCALEDENOMINATOR'];
 
-/** Returns the finders of the known properties of parcels and of sheets. @param sink receives the added columns @param at name of the document in errors */
+/**
+ * Returns objects that find the known properties of parcels and of sheets, and report added properties.
+ * @param sink receives the added columns
+ * @param at name of the document in errors
+ */
 export function featureColumns(sink: AddedColumnSink, at: string): FeatureColumns {
   const added = new Set<string>();
   const noting: AddedColumnSink = {

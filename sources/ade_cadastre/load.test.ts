@@ -1,6 +1,6 @@
 /**
- * Tests the load from staged parcels to layers on both engines: which rows SQL repairs, drops and rejects, and which warnings it prints. The expected
- * values were calculated by hand.
+ * Tests the load from staged parcels to layers on both engines: which rows SQL repairs, drops and rejects, and which warnings are printed. The expected values
+ * were calculated by hand.
  */
 import { openRun } from '../../test/harness/run.ts';
 import { cp, mkdtemp, rm } from 'node:fs/promises';

@@ -14,7 +14,10 @@ export interface Input {
   readonly name: string;
   /** Name of the document in errors. */
   readonly at: string;
-  /** Origin of a document: a plain file or an entry of a zip. The checksum of an entry verifies the publisher's bytes, and any thread can read the entry. */
+  /**
+   * Source of the bytes: a function that opens a plain file, or an entry of a zip. The checksum of an entry verifies the publisher's bytes, and any thread can
+   * read the entry.
+   */
   readonly from: EntryExtent | (() => AsyncIterable<Buffer>);
 }
 

@@ -4,7 +4,7 @@
 -- grain: one row per layer, file and comune
 -- crs: none
 
--- A document may contain a parcel of a different comune by mistake. The name of the document determines the comune.
+-- A document may contain a parcel of a different comune by mistake. `named` is false if the name of the document names a different comune.
 create table place as
 with covered as (
   select

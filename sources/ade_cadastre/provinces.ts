@@ -28,7 +28,7 @@ const SIGLE: Readonly<Record<number, string>> = {
 const REGION_OF = new Map<string, number>();
 for (const [region, sigle] of Object.entries(SIGLE)) for (const sigla of sigle.split(' ')) REGION_OF.set(sigla, Number(region));
 
-/** Returns the ISTAT region code of a province's sigla, or undefined. */
+/** Returns the ISTAT region code of a province's sigla, or undefined for an unknown sigla. */
 export function regionOfSigla(sigla: string): number | undefined {
   return REGION_OF.get(sigla.toUpperCase());
 }

@@ -31,8 +31,9 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 }
 
 /**
- * @param threads number of threads that read documents ahead; with 0 the calling thread reads the documents. The sink receives the same rows in the
- *   same order with any number of threads.
+ * Reads a file with a number of threads.
+ * @param threads number of threads that read documents ahead; with 0 the calling thread reads the documents. The sink receives the same rows in the same order
+ *   with any number of threads.
  * @param unthreadedBytes number of compressed bytes of documents that the calling thread reads before threads start
  */
 export async function readIn(threads: number, file: InputFile, sink: Sink, unthreadedBytes = 0): Promise<void> {
@@ -51,7 +52,7 @@ export async function readIn(threads: number, file: InputFile, sink: Sink, unthr
   }
 }
 
-/** Threads that start when enough documents must be read. */
+/** Threads that start only when the documents to read exceed `unthreadedBytes`. */
 class Lanes {
   readonly #count: number;
   #unthreadedBytes: number;
@@ -119,7 +120,9 @@ async function* steps(outermost: ZipArchive): AsyncGenerator<Step, void, undefin
   }
 }
 
-/** Returns the region of an entry: in the zip of Italy, each outer folder contains the zips of a region. */
+/**
+ * Returns the region of an entry in the zip of Italy, from the first part of the path, which names the zip of a region. Returns an empty object for other zips.
+ */
 function regionOf(path: string, depth: number): { region?: number } {
   const region = depth === DEPTH ? findRegion(path.replace(/(\.zip)?\/.*$/is, '')) : undefined;
   return region === undefined ? {} : { region: region.code };

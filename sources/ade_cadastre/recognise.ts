@@ -6,12 +6,12 @@ import { MappaleError, type Probe, type Recognition } from '../../pipelines/cont
 import { regionOfSigla } from './provinces.ts';
 
 const LOCAL_HEADER = 0x04034b50;
-/** Maximum inflated size that is needed to recognise a document. If more bytes are needed, the zip is opened. */
+/** Maximum size in bytes to which the start of an entry is inflated. If the start inflates to more bytes, the zip is opened instead. */
 const HEAD_INFLATED_BYTES = 8 * 1024 * 1024;
 /** Maximum number of inspected entries. If none of these entries is from the cadastre, the zip is left to other sources. */
 const TRIED = 3;
 
-/** Role of a file by the number of zips around the first document. */
+/** Role of a file, indexed by the number of zips around its first document. */
 const ROLES = ['gml', 'comune', 'provincia', 'regione', 'italia'] as const;
 
 export async function recognise(probe: Probe): Promise<Recognition | null> {
@@ -65,7 +65,7 @@ async function depthOf(probe: Probe, path: string, head: Buffer, levels: number)
   return depth === null ? null : depth + 1;
 }
 
-/** Returns the first document or zip of a zip from its central directory, or null if the zip has no central directory. */
+/** Returns the first document or zip in the central directory of a zip, or null if there is none or if the file is not a zip. */
 async function firstListed(probe: Probe, path: string): Promise<{ path: string; head: Buffer } | null> {
   try {
     const first = (await probe.entriesOf(path)).find((entry) => !entry.isFolder && /\.(zip|gml)$/i.test(entry.path));
@@ -77,7 +77,7 @@ async function firstListed(probe: Probe, path: string): Promise<{ path: string; 
   }
 }
 
-/** Returns the first file of the zip that starts with the given bytes. */
+/** Returns the path and the start of the first file in the zip that starts with the given bytes, or null if the file cannot be read from these bytes. */
 function firstEntry(zip: Buffer): { path: string; head: Buffer } | null {
   let at = 0;
   while (at + 30 <= zip.length && zip.readUInt32LE(at) === LOCAL_HEADER) {
@@ -100,7 +100,7 @@ function firstEntry(zip: Buffer): { path: string; head: Buffer } | null {
   return null;
 }
 
-/** Returns whether the text is the start of a MapServer WFS collection that is empty or has parcels or sheets. */
+/** Returns whether the bytes are the start of a MapServer WFS collection of parcels or sheets. The collection may be empty. */
 function isOurs(head: Buffer): boolean {
   const text = head.toString('latin1');
   if (!/<(?:\w+:)?FeatureCollection\s/.test(text) || !text.includes('http://mapserver.gis.umn.edu/mapserver') || !text.includes('http://www.opengis.net/wfs/2.0')) return false;

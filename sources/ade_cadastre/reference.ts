@@ -1,6 +1,6 @@
 /**
- * Parses the national cadastral reference, `CCCCZFFFFAS[.label]`: eleven fixed characters, and the label of the parcel after the first dot. Source:
- * Agenzia delle Entrate, "Servizio di consultazione WFS", coding of the map (CCCCZFFFFAS).
+ * Parses the national cadastral reference, `CCCCZFFFFAS[.label]`. The first eleven characters identify the sheet. The reference of a parcel also has a dot
+ * and the label of the parcel. Source: Agenzia delle Entrate, "Servizio di consultazione WFS", coding of the map (CCCCZFFFFAS).
  */
 
 export interface Reference {
@@ -8,7 +8,7 @@ export interface Reference {
   readonly belfiore: string;
   /** Z: letter of the sezione censuaria; null if the reference has `_`. */
   readonly section: string | null;
-  /** FFFF: number of the sheet (foglio) with zeros, `0013`. For a quadro d'unione, FFFF is the number of the request. */
+  /** FFFF: number of the sheet (foglio) with leading zeros, `0013`. For a quadro d'unione, FFFF is the number of the request. */
   readonly sheet: string;
   /** A: attachment (allegato), `0` if the sheet has none, `Q` for a quadro d'unione. */
   readonly attachment: string;

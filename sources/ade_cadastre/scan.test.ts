@@ -1,6 +1,6 @@
 /**
  * Compares the scanner with a real XML parser. Documents are damaged and cut at random. A strict parser must accept every document that the scanner
- * accepts, with the same values. The parser of this test is independent of the source: it collects the events of saxes.
+ * accepts, with the same values. This test has its own parser, which collects the events of saxes and uses no code of the source.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -192,7 +192,7 @@ describe('a damaged document', () => {
       if (error !== null) continue;
       expect(fast.records, because).toBe(fast.rows + problems.length);
       expect(fast.members, because).toBe(reading.length);
-      // Every row must equal a member with the same numbers, in the order of the document. The scanner pads short rings.
+      // Every row must equal a member of the document, with the same reference and coordinates and in the same order. The strict path pads short rings.
       const rows = [...copied(fast.parcels), ...copied(fast.sheets)].sort((a, b) => a.position - b.position);
       let next = 0;
       for (const { reference, rings } of rows) {
@@ -258,7 +258,7 @@ describe('a document in chunks', () => {
     },
   );
 
-  it('gives the same result for a damaged document in chunks of any size', () => {
+  it('gives the same result for chunks of any size if the document is damaged', () => {
     for (let seed = 0; seed < 400; seed += 1) {
       const random = randomOf('damaged chunks', seed);
       const bytes = damage(fixture(random.pick(HEADS)), random);
@@ -294,7 +294,7 @@ describe('a member above the maximum length', () => {
 });
 
 describe('numbers', () => {
-  /** Returns a parcel with these latitudes and longitudes, between two fixed corners. */
+  /** Returns a document with one parcel. The ring of the parcel consists of the given `lat lon` pairs and is closed with the first pair. */
   function documentOf(pairs: readonly string[]): Buffer {
     return Buffer.from(fixture('wfs-answer-of-one-parcel').toString().replace(/(<gml:posList srsDimension="2">)[^<]*/, `$1${[...pairs, pairs[0]].join(' ')} `));
   }

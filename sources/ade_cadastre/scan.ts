@@ -2,15 +2,15 @@
  * The fast path: turns one parcel of the publisher's MapServer dialect from bytes into a row of a binary COPY, without creating strings or objects.
  *
  * The scanner accepts only known byte sequences: tags in the publisher's order and spelling, any XML white space between tags, names that agree with
- * each other, plain decimals and closed rings. For any other member, the scanner returns −1 and the strict parser reads the member. The only possible
- * error is to accept a member that a strict parser would reject. A property test searches for such members. Format: MapServer, WFS 2.0 output with
- * GML 3.2.
+ * each other, plain decimals and closed rings. For any other member, the scanner returns −1 and the strict parser reads the member. The scanner is wrong
+ * only if it accepts a member that a strict parser rejects or reads differently. A property test searches for such members. Format: MapServer, WFS 2.0
+ * output with GML 3.2.
  */
 import { ITALY } from '../../pipelines/readers/italy.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { PARCEL_GML_ID, PARCEL_ID } from './schema.ts';
 
-/** RDN2008 in latitude, longitude order. */
+/** EPSG code of RDN2008, whose axes are latitude and longitude, in this order. */
 export const SRID = 6706;
 const SRS_NAME = `urn:ogc:def:crs:EPSG::${SRID}`;
 
@@ -39,10 +39,10 @@ const LESS_THAN = 0x3c;
 const LETTER_P = 0x50;
 const UNDERSCORE = 0x5f;
 
-/** Maximum length of a sequence of tags that is remembered. */
+/** Maximum length in bytes of a sequence of tags that is remembered. */
 const RUN_BYTES = 2_048;
 const { west: WEST, south: SOUTH, east: EAST, north: NORTH } = ITALY;
-/** Maximum length of a number. The strict parser reads `-` and exponents. */
+/** Maximum length of a number in bytes. The scanner leaves numbers with `-` or an exponent to the strict parser. */
 const NUMBER_BYTES = 40;
 
 /** Returns whether a byte is one of the four characters that XML calls white space. */
@@ -155,7 +155,7 @@ export class ParcelScanner {
   #to = 0;
 
   /**
-   * @param writer of `raw_parcel`
+   * @param writer writes the rows of `raw_parcel`
    * @param fileBelfiore cadastral code in the file's name, or null
    */
   constructor(writer: RowWriter, fileBelfiore: string | null) {
@@ -240,7 +240,7 @@ export class ParcelScanner {
     return bytes[reference] === file[0] && bytes[reference + 1] === file[1] && bytes[reference + 2] === file[2] && bytes[reference + 3] === file[3];
   }
 
-  /** Scans the reference and the geometry number in the feature (`.1`, `.2.1`), up to the closing quote. */
+  /** Scans the rest of a geometry's `gml:id`: the parcel's reference and a number, `.1` or `.1.2`. @returns the index of the closing quote, or −1 */
   #geometryId(from: number, limit: number, reference: number, size: number): number {
     const bytes = this.#bytes;
     let at = from + size;
@@ -293,8 +293,8 @@ export class ParcelScanner {
   }
 
   /**
-   * Writes the length of the field and the start of the EWKB. The length and the number of polygons are filled in at the end. @returns the index of
-   * the field length
+   * Writes the start of the EWKB. `#closeMultiPolygon` later writes the length of the field and the number of polygons. @returns the index of the field
+   * length
    */
   #openMultiPolygon(): number {
     const writer = this.#writer;
@@ -316,7 +316,7 @@ export class ParcelScanner {
     this.#writer.length = this.#to;
   }
 
-  /** Updates the reference to the writer's buffer. The buffer changes when it grows and when a chunk is sent. */
+  /** Updates the view of the writer's buffer. The writer replaces the buffer when the buffer grows and when a chunk is sent. */
   #look(): void {
     const { buffer } = this.#writer;
     if (this.#out.buffer !== buffer.buffer) this.#out = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
@@ -444,7 +444,7 @@ export class ParcelScanner {
     return (whole * 1e8 + fraction) / 1e8;
   }
 
-  /** Reads any number of digits, optionally followed by a point and more digits. */
+  /** Reads a plain decimal with any number of digits, in at most `NUMBER_BYTES`. @returns NaN for any other text */
   #anyNumber(limit: number): number {
     const bytes = this.#bytes;
     const from = this.#at;

@@ -32,13 +32,13 @@ export class Refusal extends Error {
   }
 }
 
-/** Target of the rows. */
+/** Writers of a document's rows, and facts about the document. */
 export interface Rows {
   readonly parcels: RowWriter;
   readonly sheets: RowWriter;
   /** Cadastral code in the file's name, or null if the name has no code. */
   readonly fileBelfiore: string | null;
-  /** The properties of the document's features. */
+  /** Compares the properties of the document's features with the known properties. */
   readonly columns: FeatureColumns;
 }
 

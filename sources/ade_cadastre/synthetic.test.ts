@@ -80,7 +80,7 @@ describe('the synthetic cadastral map', () => {
     await rm(again, { recursive: true });
   });
 
-  test('expects each parcel\'s sheet and section as in its reference, and a plausible area for each parcel', () => {
+  test('has expected sheets and sections that agree with the references of the parcels, and plausible expected areas', () => {
     const truth = synthetic.truth!(region);
     for (const parcel of region.parcels(region.comuni[1])) {
       const { basic } = truth(parcel) as {

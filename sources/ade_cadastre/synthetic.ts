@@ -2,7 +2,8 @@
  * The cadastral map of the synthetic region: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`, in the dialect
  * of the publisher's MapServer. The map is written as a stream, with at most one feature in memory.
  *
- * The quirks are additional features next to the region's parcels. Quirks with a geometry are west of the region, outside the zones of all other sources.
+ * The quirks are features in addition to the region's parcels and sheets. Geometries that are not repeated are west of the region, outside the zones of all
+ * other sources.
  */
 import { join } from 'node:path';
 import { itemAt } from '../../pipelines/synthetic/items.ts';
@@ -27,7 +28,7 @@ export interface Quirks {
   readonly duplicates: number;
   /** Reference of an accepted parcel outside the region. The ring of this parcel crosses itself and is repaired. */
   readonly repaired: string;
-  /** Reference of the member with the pseudo-comune A000. This member is rejected as `comune_unknown`, but only if the list of comuni is loaded. */
+  /** Reference of the member with the pseudo-comune A000. This member is rejected as `comune_unknown` when the release is loaded. */
   readonly pseudoComune: string;
 }
 
@@ -143,7 +144,7 @@ function* collection(feature: 'CadastralParcel' | 'CadastralZoning', count: numb
   yield '</wfs:FeatureCollection>\n\n';
 }
 
-/** Returns a quadrangle of about 40 m west of the region. Each number gives a quadrangle at a different position. */
+/** Returns a box west of the region, with sides of about 40 m. Each number gives a box at a different position. */
 function outside(region: SyntheticRegion, number: number): Box {
   const west = region.box[0] - 0.01;
   const south = region.box[3] - 0.001 * number;
@@ -151,7 +152,7 @@ function outside(region: SyntheticRegion, number: number): Box {
   return [round(west), round(south), round(west + 0.0005), round(south + 0.0004)];
 }
 
-/** Returns the members that follow the parcels of one comune. */
+/** Returns the quirks of the parcels, which follow the parcels of the first comune. */
 function quirkyMembers(region: SyntheticRegion): string[] {
   const [comune] = region.comuni;
   const land = firstLand(region, comune, 2);

@@ -63,7 +63,7 @@ interface Outcome extends Pick<Collected, 'members' | 'rows'> {
   readonly failure: Record<string, unknown> | null;
 }
 
-/** Returns the data that the sink received, and the failure. The number of rows seen is undetermined for the member that failed. */
+/** Returns the data of the completed members, and the failure. Omits the rows of a member that failed, because their number varies between runs. */
 async function outcome(threads: number, path: string, unthreadedBytes = 0): Promise<Outcome> {
   let failure: Outcome['failure'] = null;
   const collected = await collect({

@@ -181,7 +181,7 @@ describe('the fast path', () => {
         at += size;
       }
     }
-    // In production, `collect` opens the file by its path. In this test, the stream is cut at random positions.
+    // `collect` opens the file by its path. This test replaces the stream by a stream that is cut at random positions.
     const collected = await collect({ ...source, read: (_file, sink) => source.read({ ...file, open: () => Readable.from(pieces()) }, sink) }, path, { role: 'INDIR' });
     const member = collected.members[0]!;
     expect(member.records).toBe(lines.length);
@@ -246,7 +246,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('counts repeated accesses and streets as duplicates, rejects the comune A000 with its line, and accounts for every record', async () => {
+  it('counts repeated accesses and streets as duplicates, rejects the lines of the comune A000, and accounts for every record', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1001, { x: '14.3' })}, ${raw(4, 1002)}, ${raw(5, 1003, { belfiore: 'A000', street: 9, first: true })}, ${raw(6, 1003, { belfiore: 'A000', street: 9 })};
       insert into raw_street values ${[[2, 1, 'Z001'], [3, 1, 'Z001'], [4, 8, 'A000']].map(([position, key, comune]) => `(2, ${position}, ${key}, '${comune}', '094901', 'C7', 'VIA FINTA', null, null, null, 3, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta'])`).join(', ')};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ session, checks }) => {

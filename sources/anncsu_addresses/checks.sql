@@ -36,7 +36,7 @@ having count(a.progressivo_accesso) <> o.total_accesses;
 
 -- check: coordinates_not_swapped
 -- level: warn
--- expects: COORD_X_COMUNE is the longitude and COORD_Y_COMUNE is the latitude, otherwise an address is kept without a point
+-- expects: COORD_X_COMUNE is the longitude and COORD_Y_COMUNE is the latitude; otherwise the address is kept without a point
 select
   belfiore,
   count(*) as swapped

@@ -25,7 +25,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SEPARATOR = 0x3b;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Maximum length of a line. The publisher's lines have at most a few hundred bytes, so a file without line ends is not a file of ANNCSU. */
+/** Maximum length of a line in bytes. The publisher's lines have at most a few hundred bytes, so a file without line ends is not a file of ANNCSU. */
 const LONGEST_LINE = 1_048_576;
 /** Types of the columns of raw_access up to metodo. */
 const ACCESS_TYPES: readonly ColumnType[] = [
@@ -33,7 +33,7 @@ const ACCESS_TYPES: readonly ColumnType[] = [
 ];
 /** The four columns after metodo, as null fields of a COPY. */
 const STREET_NULLS = Buffer.alloc(16, 0xff);
-/** Number of recent streets that the reader remembers. If a file is not sorted by street, only some streets are written twice. */
+/** Maximum number of written streets that the reader remembers. If a file is not sorted by street and has more streets, some streets are written twice. */
 const REMEMBERED_STREETS = 65_536;
 
 export interface Header {
@@ -83,7 +83,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
     if (entry !== undefined) return [entry];
     throw inputError('the ANNCSU zip has no CSV', { code: 'ANNCSU_ZIP', at: file.name, detail: 'expected one .csv, found none', hint: 'Download the file again.' });
   };
-  // Members are never reused from an earlier release, because repeated rows depend on all members of the release.
+  // Does not call `sink.reuse`, so members are never reused from an earlier release.
   for await (const { facts, at, open, progress } of partsOf(file, sink, table)) {
     const member = await sink.member({ ...facts, envelope });
     await readCsv(await open(), at, role, member, progress);
@@ -91,8 +91,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 }
 
 /**
- * Splits the stream at line ends. Also counts the line ends independently. The count runs on whole chunks before any line is read, so that a difference
- * reveals an error of the reader.
+ * Splits the stream into lines and reads the lines. Also counts the line ends of each chunk before the lines of the chunk are read. `close` compares this
+ * independent count with the rows and rejects, and a difference reveals an error of the reader.
  */
 async function readCsv(stream: Readable, at: string, role: Role, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
   const lines: Lines = role === 'INDIR' ? new IndirLines(member) : new StradLines(member);
@@ -302,7 +302,7 @@ class IndirLines extends Lines {
     this.#endRow();
   }
 
-  /** Writes the columns of the street on the street's first line, and null on its other lines. */
+  /** Ends a row. Writes the columns of the street on the street's first line, and null on its other lines. */
   #endRow(): void {
     const writer = this.#writer;
     if (this.#unwritten === null) {
@@ -376,7 +376,7 @@ class IndirLines extends Lines {
   }
 }
 
-/** Returns the values of the columns of raw_access up to metodo, in their order. */
+/** Returns the values of the columns of raw_access up to metodo, in the order of the table. */
 function accessValues(street: IndirStreet, access: IndirAccess): unknown[] {
   return [
     access.PROGRESSIVO_ACCESSO, street.PROGRESSIVO_NAZIONALE, street.CODICE_COMUNE, access.CODICE_COMUNALE_ACCESSO, access.CIVICO, access.ESPONENTE,

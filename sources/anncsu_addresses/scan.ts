@@ -94,7 +94,7 @@ export class AccessScanner {
     return true;
   }
 
-  /** Returns the value of 1 to … digits, or −1 if there is no digit or there are more digits. */
+  /** Returns the value of 1 to `most` digits, or −1 if there are no digits or more than `most` digits. */
   #digits(bytes: Buffer, most: number): number {
     const start = this.#at;
     let at = start;

@@ -4,15 +4,15 @@ import { findRegion } from '../../pipelines/contract/regions.ts';
 import { layers, STREET } from './layers.ts';
 import { manifest } from './manifest.ts';
 
-/** The publisher's codes of areas. TREN is Trentino-Alto Adige, FRIU Friuli-Venezia Giulia, VALL Valle d'Aosta. */
+/** ISTAT region code of each of the publisher's area codes; null for Italy. TREN is Trentino-Alto Adige, FRIU Friuli-Venezia Giulia, VALL Valle d'Aosta. */
 const AREAS: Readonly<Record<string, number | null>> = {
   ITA: null, PIEM: 1, VALL: 2, LOMB: 3, TREN: 4, VENE: 5, FRIU: 6, LIGU: 7, EMIL: 8, TOSC: 9, UMBR: 10, MARC: 11, LAZI: 12, ABRU: 13, MOLI: 14, CAMP: 15,
   PUGL: 16, BASI: 17, CALA: 18, SICI: 19, SARD: 20,
 };
 
-/** `INDIR_CALA_20260602.csv`, `getds.php?INDIR_CALA`. */
+/** Pattern of names with an area code, such as `INDIR_CALA_20260602.csv` and `getds.php?INDIR_CALA`. */
 const AREA = /(?<![A-Za-z])(?:INDIR|STRAD)_([A-Za-z]{3,4})(?![A-Za-z])/;
-/** `stradarioCalabria20260602.zip`. */
+/** Pattern of names with the name of the area, such as `stradarioCalabria20260602.zip`. */
 const LONG_NAME = /(?:stradario|indirizzario)([A-Za-zÀ-ÿ' -]+?)_?(?=\d{8}|\.|$)/i;
 const DATE = /(?<!\d)(20\d{2})(\d{2})(\d{2})(?!\d)/;
 
@@ -51,7 +51,7 @@ function vintageOf(names: readonly string[]): string | null {
   return null;
 }
 
-/** Returns the area in a file name, or null if the name has no area. A file without an area is an extract, and its rows have the codes of their comuni. */
+/** Returns the area in the file names, or null if no name has an area. A file without an area is an extract, and its rows have the codes of their comuni. */
 function areaOf(names: readonly string[], at: string): { readonly region: number | null } | null {
   for (const name of names) {
     const code = AREA.exec(name)?.[1]?.toUpperCase();

@@ -6,7 +6,7 @@
 
 -- check: parcel_of_bolzano_repeated
 -- level: error
--- expects: a reference names one parcel of a file, including members reused from an earlier release
+-- expects: each reference occurs once in a file, even if members are reused from an earlier release
 select
   p.reference,
   count(*) as parcels

@@ -1,4 +1,4 @@
--- purpose: merges records into parcels, unifies the code of each comune catastale (C.C.), and loads the comuni catastali
+-- purpose: merges records into parcels and loads the comuni catastali (C.C.)
 -- reads: staging.raw_parcel
 -- writes: layer.bolzano_parcel, layer.bolzano_piece, layer.bolzano_comune, reject
 -- grain: one row per parcel; one per further record of a parcel; one per member and comune catastale (C.C.)

@@ -24,7 +24,7 @@ export const manifest: Manifest = {
   keep: 'newest',
   ignored: {
     'fid|id|gml_id|objectid': 'record numbers that the exporting program added',
-    'shape_leng|shape_length|shape_area': 'measured anew',
+    'shape_leng|shape_length|shape_area': 'length and area in the file\'s CRS; the area is measured from the polygon instead',
     bbox: 'bounding box of the feature; derived from the geometry',
   },
   // The publisher's columns describe the parcel. Programs that export or save the file add columns.

@@ -20,12 +20,12 @@ export const COLUMNS = {
 /** Columns with Italian names, which only some exports have. */
 export const OPTIONAL = ['name', 'comune_name'] as const;
 
-/** Declared types of the columns. The service exports codes and areas either as numbers or as text. */
+/** Accepted types of the columns. The service exports codes and areas either as numbers or as text. */
 export const TYPES = {
   code: 'text', registered_area_m2: ['text', 'number'], ccat: ['text', 'number'], name_other: 'text', name: 'text', comune_name_other: 'text', comune_name: 'text', istat_code: ['text', 'number'],
 } as const;
 
-/** All columns of the file in each format. */
+/** Columns that every file has, each with its spellings. */
 export const EDITIONS: Editions = {
   parcels: Object.entries<string | readonly string[]>(COLUMNS).flatMap(([key, names]) => ((OPTIONAL as readonly string[]).includes(key) ? [] : [[names].flat().join('|')])),
 };

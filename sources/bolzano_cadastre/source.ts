@@ -20,7 +20,7 @@ function isMine({ path, fields, head }: Pick<VectorLook, 'path' | 'fields' | 'he
   return resembles([...new Set(names ?? [])], EDITIONS);
 }
 
-/** `ParcelsAggregate_2025-03-01` → `2025-03-01`, `…_20250301`, `…_2025`. */
+/** Returns the day or year in a file name, or null: `2025-03-01` for `…_2025-03-01` and `…_20250301`, and `2025` for `…_2025`. */
 function editionOf(name: string): string | null {
   const [, year, month, day] = /(?<!\d)(20\d\d)(?:-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01]))?(?!\d)/.exec(name) ?? [];
   return year === undefined ? null : [year, month, day].filter((part) => part !== undefined).join('-');

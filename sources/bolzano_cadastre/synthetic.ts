@@ -1,6 +1,6 @@
 /**
  * Writes the land register of the synthetic region's Bolzano: the layer ParcelsAggregate of the province's service as GeoJSON, in degrees. A parcel
- * with two polygons is two records, as in the service's layer for drawing.
+ * with two polygons is written as two records, as in the service's layer for drawing.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';

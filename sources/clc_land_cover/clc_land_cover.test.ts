@@ -35,7 +35,7 @@ describe('the map of land cover', () => {
     expect(geometry.length / 16).toBeGreaterThan(3_000);
   });
 
-  it('gives the same rows from the publisher\'s package, which also contains documents and the overseas departments of France', async () => {
+  it('is read from the publisher\'s package, which also contains documents and the overseas departments of France', async () => {
     const path = join(folder, 'u2018_clc2018_v2020_20u1_geoPackage.zip');
     const bytes = readFileSync(join(folder, `${MAP}.gpkg`));
     await writeZip(path, [
@@ -49,7 +49,7 @@ describe('the map of land cover', () => {
     await rm(path);
   });
 
-  it('is recognised by the column of a shapefile under any file name, and counts as incomplete if it covers a part of Italy', async () => {
+  it('is recognised by the column of a shapefile under any file name, but is not complete without the published name', async () => {
     const path = join(folder, 'uso_suolo_molise.zip');
     await writeZip(path, shapefileEntries('x', {
       type: 'polygon', srid: 3035, fields: [{ name: 'CODE_18', type: 'text', length: 3 }, { name: 'ID', type: 'text', length: 18 }, { name: 'Remark', type: 'text', length: 20 }, { name: 'Area_Ha', type: 'real', length: 19, decimals: 6 }, { name: 'Shape_Leng', type: 'real', length: 19, decimals: 3 }],

@@ -25,8 +25,8 @@ const OVERSEAS = /_FR_[A-Z]{3}$/i;
 const hasColumn = ({ fields, head }: VectorLook): boolean => (fields === null ? /"?code_18"?\b/i.test(head.toString('latin1')) : fields.includes('code_18'));
 
 /**
- * Name of a table with a map or with changes in a GeoPackage. Any such table is enough, because the layer of the right year may be defined after the
- * first bytes.
+ * Pattern of the SQL that creates a table with a map or with changes in a GeoPackage. Any such table is enough to recognise the file, because the layer of
+ * the right year may be defined after the first bytes.
  */
 const TABLE = /CREATE TABLE "(?:\w{1,60}_)?(?:CLC|CHA)_?\d{2,4}(?:_\w{1,60})?"/i;
 const hasTable = ({ path, head }: VectorLook): boolean => /\.gpkg$/i.test(path) && TABLE.test(head.toString('latin1'));

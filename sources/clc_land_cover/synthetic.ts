@@ -24,7 +24,7 @@ type Density = typeof DENSE;
 const densityOf = ({ dense }: SyntheticRegion): Density => (dense ? DENSE : USUAL);
 /** Number of blocks per polygon of the matrix, in each direction. */
 const MATRIX = 16;
-/** Margin beyond the region's south-western corner, in cells. */
+/** Number of cells by which the matrix extends beyond the region. */
 const MARGIN = 30;
 
 /** A polygon: an area and its holes. */
@@ -51,7 +51,7 @@ function patches({ block, cornersPerCell }: Density, x: number, y: number): Zone
   ];
 }
 
-/** Returns the union of the patches of a block: the hole in the matrix. */
+/** Returns the union of the patches of a block. This union is a hole in the matrix. */
 function gap({ cornersPerCell }: Density, x: number, y: number): CellArea {
   return jaggedArea([x + 4.5, y + 4.5, x + 36.5, y + 36.5], cornersPerCell);
 }
@@ -69,7 +69,7 @@ function matrix(density: Density, grid: CellGrid, x: number, y: number): Zone {
   return { code: cyclicItem(MATRICES, x / size + 2 * (y / size)), area: boxArea(box), holes };
 }
 
-/** A comune of the form `place`: the zones of its land cover, and their union. */
+/** Zones of a comune's land cover in a region of the form `place`, and the union of these zones. */
 interface Landscape {
   readonly zones: readonly Zone[];
   readonly gap: CellArea;

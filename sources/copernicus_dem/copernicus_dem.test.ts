@@ -17,7 +17,7 @@ describe('a tile of the surface', () => {
     expect(readdirSync(folder).sort()).toEqual(['N41_00_E014', 'N41_00_E015', 'N42_00_E014', 'N42_00_E015'].map((place) => `Copernicus_DSM_COG_10_${place}_00_DEM.tif`));
     const { collected } = await trial(source, join(folder, 'Copernicus_DSM_COG_10_N41_00_E014_00_DEM.tif'));
     const tile = collected!.rows['raw_tile']![0]!;
-    // The first row of the tile is one arc second north of the southern edge of the tile to the north.
+    // The centres of the first row are at 42° N, and the centres of the last column are one arc second west of 15° E.
     expect(Number(tile['north'])).toBeCloseTo(42 + 0.5 / 3600, 9);
     expect(Number(tile['west']) + Number(tile['width']) / 3600).toBeCloseTo(15 - 0.5 / 3600, 9);
   });

@@ -3,7 +3,7 @@ import { tilesOf } from '../../pipelines/readers/map-tiles.ts';
 
 export default {
   cycle: ['01-31'],
-  // A tile of one degree has about 40 MB.
+  // A tile of one degree is about 40 MB.
   largest: 45_000_000,
   onlyNamed: 'used only where TINITALY has no cell; about 40 MB per degree',
   files: ({ box }) => tilesOf(box, 4326, 1).map(({ east, north }) => {

@@ -18,7 +18,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return reaches ? recognition : { ...recognition, ignored: `the tile ${place} is outside Italy` };
 }
 
-/** `E014` → 14, `S05` → −5. */
+/** Converts a corner to signed degrees, `E014` to 14 and `S05` to −5. */
 function degrees(corner: string): number {
   return Number(corner.slice(1)) * (/^[SW]/i.test(corner) ? -1 : 1);
 }

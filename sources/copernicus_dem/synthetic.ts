@@ -1,10 +1,10 @@
-/** Writes the surface in tiles of 1°, each cut to the region. The surface covers the whole region and is served where the ground is unknown. */
+/** Writes the surface in tiles of 1°, each cut to the region. The surface covers the whole region and is served where the ground elevation is unknown. */
 import { join } from 'node:path';
 import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 import { groundModel, SURFACE_CELL_DEG, surfaceModel, reliefOf } from '../../pipelines/synthetic/relief.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 
-/** Number of cells along a tile, and along each block of the tile. */
+/** Number of cells along the side of a tile, and of a block in the tile. */
 const TILE = 3600;
 const BLOCK = 1024;
 

@@ -14,7 +14,7 @@ const folder = temporaryFolder();
 beforeAll(() => synthetic.write(region, folder));
 
 describe('the structural aggregates', () => {
-  it('are dated by the date of change in their table and projected by their .prj', async () => {
+  it('have the date of change in their table as vintage, and the CRS of their .prj', async () => {
     const [comune] = region.comuni.filter((each) => buildingSource(region, each) === 'aggregates');
     const { recognition, collected } = await trial(source, join(folder, `${comune!.italianName}.shp`));
     expect(recognition).toMatchObject({ vintage: '2021-03-23', region: null, complete: false });

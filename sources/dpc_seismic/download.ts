@@ -2,7 +2,7 @@ import type { Download } from '../../pipelines/contract/download.ts';
 
 export default {
   cycle: ['01-31', '06-30'],
-  // classificazione2024.csv.
+  // Size in bytes of classificazione2024.csv.
   largest: 332_254,
   // The URL of each edition contains a hash, and only this page links to the file.
   files: () => [{

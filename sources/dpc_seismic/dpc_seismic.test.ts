@@ -21,7 +21,7 @@ describe('the seismic classification', () => {
     const { recognition, collected } = await trial(source, join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'));
     expect(recognition).toEqual({ role: 'comuni', vintage: '2025', region: null, complete: true });
     const rows = new Map(collected!.rows['raw_seismic']!.map((row) => [row['istat_code'], row]));
-    // One comune is listed as its two former comuni, and another row is repeated.
+    // One comune is listed as its two former comuni, and one row is repeated.
     expect(rows.size).toBe(region.comuni.length + 1);
     expect(collected!.rows['raw_seismic']).toHaveLength(region.comuni.length + 2);
     const truth = synthetic.truth!(region);

@@ -19,7 +19,7 @@ export const EDITIONS = {
 /** The editions until 2022 have no car plate codes. */
 export const OPTIONAL = ['sigla'] as const;
 
-/** `3`, `2B`, `2A-3A-3B`. The editions until 2022 write several zones without dashes, such as `2A3A3B` and `12A`. */
+/** Pattern of a label, such as `3`, `2B` or `2A-3A-3B`. The editions until 2022 write several zones without dashes, such as `2A3A3B` and `12A`. */
 const LABEL = /^[1-4][ABS]?(-?[1-4][ABS]?)*$/;
 
 /** Returns the most severe zone of a label, which is the smallest digit. */

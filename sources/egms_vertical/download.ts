@@ -5,7 +5,7 @@ export default {
   // A release covers five years and is published in the last quarter of the following year.
   cycle: ['01-15'],
   tokenParameter: 'id',
-  // Estimate for a full tile, whose CSV in the zip has 1 to 2 GB.
+  // Estimate in bytes for a full tile, whose uncompressed CSV is 1 to 2 GB.
   largest: 2_000_000_000,
   files: ({ box }, today) => tilesOf(box, 3035, 100_000).map(({ east, north }) => {
     const last = today.getUTCFullYear() - 2;

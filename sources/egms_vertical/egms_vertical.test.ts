@@ -29,7 +29,7 @@ async function recognition(path: string): Promise<Recognition | null> {
   return (await recognise({ path, size: readFileSync(path).length }, [registered]))?.recognition ?? null;
 }
 
-/** Returns the rows without provenance, and the rejects without messages. */
+/** Returns the number of records, the rows without their member, and the rejects without messages. */
 function summary({ members, rows }: Collected): unknown {
   expect(members).toHaveLength(1);
   const member = members[0]!;
@@ -145,7 +145,7 @@ describe('the fast path and the schema', () => {
     expect(members[0]!.rejects.length).toBe(texts.length - expected.length);
   });
 
-  it('count the same number of lines for any chunk sizes', () => {
+  it('are checked by a line counter that counts the same records for chunks of any size', () => {
     const bytes = Buffer.from('header\r\n\r\na,b\r\n\nc,d\r\ne');
     for (let size = 1; size <= bytes.length; size += 1) {
       const counter = new LineCounter();

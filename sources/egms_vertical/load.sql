@@ -5,7 +5,7 @@
 -- crs: none; the key is the cell's position on the 100 m grid of EPSG:3035
 
 -- Few cells are repeated, so their keys are found first and only rows with these keys are sorted. If two files contain the same cell, each file keeps its row.
--- One of the two rows is chosen when the region's parcels are processed.
+-- The section subsidence later chooses one of the two rows.
 create table repeated_cell as
 select
   member_id,

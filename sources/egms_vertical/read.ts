@@ -1,5 +1,5 @@
 /**
- * Reads tiles of EGMS L3 Ortho. A row has about 2 kB: 60 bytes of needed fields and the displacement series. Only the needed fields are cut from the
+ * Reads tiles of EGMS L3 Ortho. A row is about 2 kB: 60 bytes of needed fields and the displacement series. Only the needed fields are cut from the
  * bytes. `indexOf` finds the end of the line, so the other fields are never split.
  */
 import type { Readable } from 'node:stream';
@@ -28,7 +28,7 @@ const DATE = /^(?:19|20)\d{6}$/;
 /** Powers of ten that are exact in a double. */
 const TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
-/** Positions of the needed fields in the file. */
+/** Parsed header: the positions of the needed fields, and the dates of the series. */
 export interface Header {
   /** Column index of each field, in the order of `FIELDS`. */
   readonly columns: readonly number[];
@@ -293,7 +293,7 @@ class TileRows {
     return true;
   }
 
-  /** Parses the row with the schema, and reports errors. */
+  /** Parses the row with the schema, and writes or rejects the row. */
   #slow(buffer: Buffer, start: number, end: number): void {
     const raw = Buffer.from(buffer.subarray(start, Math.min(end, start + RAW_BYTES)));
     const reject = (code: string, message: string): void => this.#member.reject({ position: this.#number, code, message, raw });
@@ -329,8 +329,8 @@ function isBase62(byte: number): boolean {
 }
 
 /**
- * Returns a plain number, or NaN for any other text. A number has at most 7 digits and, in the form `decimal`, a leading minus and up to 6 decimals.
- * The mantissa and the power of ten are exact in a double, so the quotient is the nearest double, the same as from `Number`.
+ * Parses a plain number, and returns NaN for any other text. A number has 1 to 7 digits before the point. In the form `decimal`, it may have a leading minus
+ * and up to 6 decimals. The mantissa and the power of ten are exact in a double, so the quotient is the nearest double, the same as from `Number`.
  */
 function decimalOf(buffer: Buffer, from: number, to: number, form: 'digits' | 'decimal'): number {
   let at = from;

@@ -92,14 +92,14 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
   });
 });
 
-describe('other EGMS files', () => {
+describe('EGMS files', () => {
   it('are rejected with a separate code if their level is 2, even under a name of level 3', async () => {
     const level2 = 'pid,mp_type,latitude,longitude,easting,northing,height_ortho,height_ellipse,line,pixel,rmse_ts,temporal_coherence,amplitude_dispersion,incidence_angle,track_angle,'
       + 'los_east,los_north,los_up,mean_velocity,mean_velocity_std,acceleration,acceleration_std,seasonality,seasonality_std,gnss_velocity';
     expect((await trial(source, tile(nameOf('U', '2020_2024'), level2.split(',')))).error?.code).toBe('EGMS_LEVEL');
   });
 
-  it('are written as synthetic tiles with the header of their release', async () => {
+  it('have the header of their release if they are synthetic tiles', async () => {
     const place = mkdtempSync(join(tmpdir(), 'mappale-test-'));
     await synthetic.write(makeRegion({ parcels: 200, seed: 3 }), place);
     const found = new Map<string, string>();
@@ -114,7 +114,7 @@ describe('other EGMS files', () => {
   });
 
   const ustica = 'egms/EGMS_L3_E45N17_100km_U_2020_2024_1.zip';
-  it.skipIf(realData(ustica) === null)('are read from the real tile of Ustica of 2020–2024', async () => {
+  it.skipIf(realData(ustica) === null)('include the real tile of Ustica of 2020–2024, which is read', async () => {
     const { collected, recognition } = await trial(source, realData(ustica)!);
     expect(recognition).toMatchObject({ vintage: '2020_2024', place: 'E45N17', dated: '001' });
     const rows = collected!.rows['raw_egms_cell']!;

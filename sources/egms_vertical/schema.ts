@@ -18,7 +18,7 @@ export const MAX_VELOCITY_MM_YEAR = 1_000;
 /** Maximum acceleration, and the limits of height in Europe. Values beyond these limits are errors too. */
 export const MAX_ACCELERATION_MM_YEAR2 = 1_000;
 export const HEIGHT_M = [-1_000, 9_000] as const;
-/** Maximum number of digits before and after the point. All digits of a number form one integer below 2^53, so that the fast path divides exactly. */
+/** A decimal with at most 7 digits before and 6 after the point. All digits form one integer below 2^53, so that the fast path divides exactly. */
 const DECIMAL = /^-?\d{1,7}(\.\d{1,6})?$/;
 
 const decimal = z.string().regex(DECIMAL, 'expected a decimal number').transform(Number);
@@ -77,8 +77,8 @@ export const COLUMNS: Readonly<Record<EgmsField, readonly string[]>> = {
 };
 
 /**
- * @returns the stable code and the one-line message of a rejected row. A row with a valid position and without motion means that the cell was not
- * measured
+ * @returns the stable code and the one-line message of a rejected row. The code is `no_data` if the position is valid and a measurement is NaN or −9999,
+ * which means that the cell was not measured
  */
 export function refusal(text: Readonly<Record<string, string>>, error: z.ZodError): Refusal {
   const found = refusalOf(text, error);

@@ -20,7 +20,7 @@ const DATES = 303;
 /** Number of cells above which a region has a shorter series. The reader skips the series, so a long series would only slow the tests. */
 const CELLS_WITH_FULL_SERIES = 50_000;
 const SHORT_SERIES = 24;
-/** Number of additional cells around the region's box, so that every parcel has neighbouring cells. */
+/** Number of additional cells on each side of the region's box, so that every parcel has neighbouring cells. */
 const MARGIN = 20;
 const CELLS_PER_TILE = 1_000;
 /** Smallest overlap that counts. Smaller overlaps are rounding errors. */
@@ -72,7 +72,7 @@ function cellAt(seed: number, ix: number, iy: number): Cell | null {
 
 function pidOf(seed: number, ix: number, iy: number): string {
   let pid = '';
-  // The ten base62 digits contain the key, so each identifier is unique. Mixing the bits only gives the identifiers a random order.
+  // The first six base62 digits encode the position of the cell, so each identifier is unique. The last four digits are pseudorandom.
   let key = ix * 100_000 + iy;
   for (let i = 0; i < 6; i += 1) {
     pid += BASE62.charAt(key % 62);
@@ -107,7 +107,7 @@ function line(seed: number, [ix, iy]: readonly [number, number], cell: Cell, tai
     + `${cell.acceleration.toFixed(2)},${cyclicItem(tail, mix(seed, ix, iy, 7))}\n`;
 }
 
-/** Returns the range of the region's cells: first column, first row, and the column and row after the last cell. */
+/** Returns the range of the written cells, with the margin: first column, first row, and the column and row after the last cell. */
 function gridOf(region: SyntheticRegion): Box {
   const [west, south, east, north] = region.box;
   let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
@@ -177,7 +177,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [olderHeader, ...others(tails(dates, OLDER_LAYOUT))]);
 }
 
-/** Writes a plain tile outside the region, with fewer dates. The tile repeats cells of its neighbour and has rows that must be rejected. */
+/** Writes a tile outside the region as a plain CSV, with fewer dates. The tile repeats cells of its neighbour and has rows that must be rejected. */
 async function writeLooseTile(
   region: SyntheticRegion, folder: string, [lastX, lastY]: readonly [number, number], middle: readonly [number, number],
 ): Promise<void> {

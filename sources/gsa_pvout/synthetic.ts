@@ -10,10 +10,10 @@ import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts
 
 const FOLDER = 'Italy_GISdata_LTAym_YearlyMonthlyTotals_GlobalSolarAtlas-v2_GEOTIFF';
 const CELL = 1 / 120;
-/** Number of additional cells around the region. */
+/** Number of additional cells on each side of the region. */
 const MARGIN = 3;
 
-/** Returns the column from 180° W and the row from 90° N as fractions. The centre of a cell has the fraction 0.5 in both numbers. */
+/** Returns the column from 180° W and the row from 90° N as decimal numbers. In the centre of a cell, both numbers end in .5. */
 function place([lon, lat]: readonly [number, number]): readonly [number, number] {
   return [(lon + 180) / CELL, (90 - lat) / CELL];
 }

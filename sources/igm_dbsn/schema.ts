@@ -14,6 +14,6 @@ export const record = z.object({ use: code, type: code, state: code, level: code
      * of a region's buildings have this state.
      */
     counts: fields.state !== '01' && fields.state !== '02' && fields.level !== '02',
-    /** `01`, `0101`, `0102`. */
+    /** True if the code of the use starts with `01`, such as `01`, `0101` and `0102`. */
     residential: fields.use?.startsWith('01') === true,
   }));

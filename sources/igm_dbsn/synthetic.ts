@@ -29,7 +29,7 @@ function* buildings(region: SyntheticRegion, part: (building: SyntheticBuilding)
   }
 }
 
-/** @param part buildings to include */
+/** @param part returns whether the layer contains a building */
 function layer(region: SyntheticRegion, name: string, part: (building: SyntheticBuilding) => boolean): WrittenLayer {
   return {
     name, srid: 7794, geometry: 'MultiPolygon25D', fields: FIELDS,

@@ -23,7 +23,7 @@ const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const folder = temporaryFolder();
 
 describe('the grid of ground acceleration', () => {
-  it('is found among other files in a zip, and is complete if it is the whole grid', async () => {
+  it('is found among other files in a zip, and is complete if it has the published name', async () => {
     const path = join(folder, 'italia.zip');
     function* lines(): Generator<string> {
       yield 'id lon lat ag 16perc 84perc\r\n';
@@ -59,7 +59,7 @@ describe('the grid of ground acceleration', () => {
     for (const size of [1, 7, 100]) expect(await reported(size)).toEqual(whole);
   });
 
-  it('is complete if the grid of 0.05° has the published name, and then counts as older than the grid of 0.02°, whatever the dates in the zips', async () => {
+  it('is complete if it is the grid of 0.05° under its published name, but counts as older than the grid of 0.02°, whatever the dates in the zips', async () => {
     const grid = (step: number): string => `id lon lat ag 16perc 84perc\r\n${Array.from({ length: 40 }, (_, i) =>
       `${i + 1} ${(14 + (i % 8) * step).toFixed(2)} ${(42 + Math.floor(i / 8) * step).toFixed(2)} 0.1234 0.08 0.15\r\n`).join('')}`;
     const recognised = async (name: string, step: number, modified: string | null): Promise<Recognition> => {
@@ -95,7 +95,7 @@ describe('the grid of ground acceleration', () => {
     ['a blank of Unicode after the header', '', ['\u00A0\n']],
     ['a byte order mark after the header', '', ['\uFEFF\n']],
     ['a NUL after the header', '', ['\0\n']],
-  ])('has each line counted once if the file has a line of %s', async (_what, before, after) => {
+  ])('has each line counted once if the file contains %s', async (_what, before, after) => {
     const path = join(folder, 'blank.txt');
     writeFileSync(path, [before, 'id,lon,lat,ag\n', ...after, '1,14.00,42.00,0.1234\n'].join(''));
     const { collected } = await trial(source, path);

@@ -31,7 +31,7 @@ const OWN: readonly (readonly string[])[] = [COLUMNS.ag, ['16perc', 'ag_16'], ['
 
 /**
  * Returns whether a table has a column that only the grid has, and two of longitude, latitude and acceleration. The reader reports the missing columns.
- * @param names normalised
+ * @param names normalised column names
  */
 export function isNodeTable(names: readonly string[]): boolean {
   const has = (aliases: readonly string[]): boolean => aliases.some((alias) => names.includes(alias));
@@ -40,14 +40,14 @@ export function isNodeTable(names: readonly string[]): boolean {
 
 const NODE = [COLUMNS.lon.join('|'), COLUMNS.lat.join('|'), COLUMNS.ag.join('|')];
 const NUMBER = 'id|fid|objectid';
-/** All columns of INGV's text file, and of copies without percentiles or without the number. */
+/** All columns of INGV's text file, of copies without percentiles, and of copies with neither percentiles nor numbers. */
 export const EDITIONS = {
   'with percentiles': [NUMBER, ...NODE, '16perc|ag_16', '84perc|ag_84'],
   'without percentiles': [NUMBER, ...NODE],
   'without numbers': NODE,
 };
 
-/** Returns the reason why a node is rejected. A node with a valid position and without acceleration is outside the area of the model. */
+/** Returns the reason why a node is rejected: `no_data` if only the acceleration is missing, because such a node is outside the area of the model. */
 export function refusal(fields: Readonly<Record<keyof typeof COLUMNS, string>>, error: z.ZodError): Refusal {
   const found = refusalOf(fields, error);
   const misplaced = outsideItaly(Number(fields.lon || NaN), Number(fields.lat || NaN), MARGIN);

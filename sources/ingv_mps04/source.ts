@@ -37,7 +37,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 }
 
 /**
- * Returns the issue of a grid: the finer grid is newer, whatever the date in the zip. The model has only one edition.
+ * Returns the role and the issue (`dated`) of a grid. The issue starts with the nodes per degree, so the finer grid counts as newer, whatever the date in
+ * the zip.
  */
 function issueOf(probe: Probe, path: string, head: Buffer): Pick<Recognition, 'role' | 'dated'> {
   const nodes = nodesPerDegree(path, head);

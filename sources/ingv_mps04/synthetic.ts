@@ -1,7 +1,7 @@
 /**
- * Writes the synthetic region's grid of ground acceleration as INGV packs it: one text file in a zip, with spaces between the columns. If a node is
- * missing, the other corners of the cell are used. The file also repeats a node and has a blank line. The nodes are in ED50, and the region is in WGS
- * 84.
+ * Writes the synthetic region's grid of ground acceleration as INGV packs it: one text file in a zip, with spaces between the columns. Some nodes are
+ * missing, so that the other corners of a cell must be used. The file also repeats a node and has a blank line. The nodes are in ED50, and the region is in
+ * WGS 84.
  */
 import { join } from 'node:path';
 import { ed50, ed50Distance } from '../../pipelines/synthetic/map-projection.ts';
@@ -13,7 +13,7 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 /** Nodes per degree. */
 const PER_DEGREE = 50;
 const MAX_DISTANCE_M = 5000;
-/** Number of additional nodes around the region's box. */
+/** Number of additional nodes on each side of the region's box. */
 const MARGIN = 2;
 
 interface Extent {
@@ -31,7 +31,7 @@ function extentOf(region: SyntheticRegion): Extent {
   };
 }
 
-/** Returns the acceleration in g with four decimals, different at every node. */
+/** Returns the acceleration of a node in g with four decimals. The acceleration varies from node to node. */
 function agOf(seed: number, ix: number, iy: number): number {
   const wave = Math.sin(ix / 7 + seed) * Math.cos(iy / 5 - seed);
   const step = (((ix * 7 + iy * 13 + seed) % 9) + 9) % 9;

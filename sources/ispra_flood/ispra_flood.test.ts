@@ -11,7 +11,7 @@ import { trial } from '../../test/harness/trial.ts';
 
 const folder = temporaryFolder();
 
-/** Returns a layer of squares in EPSG:3035. The squares are `spread` metres apart. */
+/** Returns a layer with a square for each scenario text, in EPSG:3035. The squares are `spread` metres apart. */
 function layer(scenarios: readonly (string | null)[], spread = 1000, encoding: ShapefileLayer['encoding'] = 'utf-8'): ShapefileLayer {
   return {
     type: 'polygon', srid: 3035, ...(encoding === undefined ? {} : { encoding }), fields: [{ name: 'scenario', type: 'text', length: 80 }],
@@ -33,7 +33,7 @@ describe('the flood mosaic', () => {
       ['__MACOSX/Mosaicatura/._HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata.shp', 'shadow'],
     ]);
     const { recognition, collected } = await trial(source, path);
-    // The file extends across Italy, so that the checks of the number of rows apply.
+    // The file is complete because the zip has ISPRA's file name.
     expect(recognition).toMatchObject({ vintage: '2020', region: null, complete: true });
     expect(collected!.members.map(({ path: member, records, rejects }) => [member.slice(12, 16), records, rejects.length])).toEqual([['HPH_', 2, 0], ['MPH_', 2, 0], ['LPH_', 2, 0]]);
     expect(collected!.rows['raw_flood_hazard']!.map(({ class: level, scenario }) => [level, scenario])).toEqual([
@@ -54,13 +54,13 @@ describe('the flood mosaic', () => {
     expect(collected!.rows['raw_flood_hazard']!.map((row) => row['class'])).toEqual([`P${n}`, `P${n}`]);
   });
 
-  it('counts as incomplete if the file has only one scenario or covers only a part of Italy', async () => {
+  it('counts as incomplete if the file does not have ISPRA\'s file name', async () => {
     const path = join(folder, 'part_2020.zip');
     await writeZip(path, shapefileEntries('HPH_Mosaicatura', layer([null, null], 1_200_000)));
     expect((await trial(source, path)).recognition).toMatchObject({ vintage: '2020', complete: false });
   });
 
-  it('reads polygons of more than a thousand corners, and each polygon once', async () => {
+  it('is read for the synthetic region, including polygons of more than a thousand corners and areas without a class', async () => {
     const region = makeRegion({ parcels: 2_000, seed: 3 });
     await synthetic.write(region, folder);
     const { collected } = await trial(source, join(folder, 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip'));

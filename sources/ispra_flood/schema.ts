@@ -13,7 +13,7 @@ export interface Layout {
   readonly column: string;
   /** Class of every record; null if the text or the file's name states the class. */
   readonly class: FloodClass | null;
-  /** Name of the layer, which shows the layout if the column is missing. */
+  /** Pattern of the layer's name, which identifies the layout if the column is missing. */
   readonly layer: RegExp;
 }
 
@@ -51,7 +51,7 @@ export function classOfLayer(layer: string): FloodClass | null {
 /**
  * @param published text of the class column
  * @param named class of the column or of the layer's name; null if neither states a class
- * @param where description of the place that states `named`, for messages
+ * @param where the column or the name that states `named`, for messages
  * @returns the class of the record, or the reason why the record is rejected. The class is null (`HPH` in the contract) if neither the text nor the name
  *   states a class
  */

@@ -19,8 +19,8 @@ const SERVICE_EDITION = '2020';
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const isService = looks.some((look) => SERVICES.some(({ column, layer }) => hasColumn(look, column) || layer.test(stemOf(look.path))));
-  // Recognises the mosaic by its name, because many files have a single column. The reader reports a missing column. The columns of the services
-  // occur only in files of the services.
+  // The mosaic is recognised by its name, because the column `scenario` alone does not identify the mosaic. The reader reports a missing column. The
+  // columns of the services occur only in files of the services.
   const mine = looks.filter(({ path }) => isService || MOSAIC.layer.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);

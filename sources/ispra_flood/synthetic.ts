@@ -13,8 +13,8 @@ import type { SyntheticComune, SyntheticParcel, SyntheticRegion } from '../../pi
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /**
- * The quirks repeat in square blocks whose side has this number of cells. The valley also repeats, in the southern 16 rows of each block. Italy has one polygon
- * per thousand parcels, floods cover a tenth of the country, and outlines have a corner about every 20 m. A dense region has nine times as many
+ * The quirks repeat in square blocks with sides of `block` cells. The valley also repeats, in the southern 16 rows of each block. Italy has one polygon per
+ * thousand parcels, floods cover a tenth of the country, and outlines have a corner about every 20 m. A dense region has nine times as many
  * polygons, and outlines with a corner every 5 m.
  */
 const DENSE = { block: 40, cornersPerCell: 8 };
@@ -68,7 +68,7 @@ function quirks(x: number, y: number): Zone[] {
   ];
 }
 
-/** Returns the brook of a comune, in its south-western corner. */
+/** Returns the three nested areas along the brook of a comune, in the south-western corner of the comune. */
 function brook(grid: CellGrid, comune: SyntheticComune): Zone[] {
   const [x, y] = grid.cornerOf(comune);
   return (['P1', 'P2', 'P3'] as const).map((level, i) => ({ class: level, area: boxArea([x + 0.5, y + 0.5, x + 3.5 - i, y + 1.5]), scenario: scenario(level, 'accented') }));
@@ -86,8 +86,8 @@ function* zones(region: SyntheticRegion): Generator<Zone> {
 }
 
 /**
- * Returns whether the parcel has the outline of an area. One parcel per block has this outline. Neighbouring parcels touch the area along their
- * borders but share no part with it.
+ * Returns whether a flood area has the outline of the parcel. Each block has one such parcel. Neighbouring parcels touch the area along their borders but
+ * do not overlap the area.
  */
 function isDrawn({ dense }: SyntheticRegion, grid: CellGrid, parcel: SyntheticParcel): boolean {
   const { block } = dense ? DENSE : USUAL;
@@ -135,7 +135,7 @@ const synthetic: Synthetic = {
       const drawn = isDrawn(region, grid, parcel);
       const level = ORDER.find((each) => (each === 'P2' && drawn) || [...met].some((zone) => zone.class === each)) ?? null;
       const share = level === null ? null : level === 'P2' && drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));
-      // The synthetic region is not one of the provinces without a scenario.
+      // No province of the synthetic region lacks a scenario.
       return { risk: { flood_level: level, flood_share: share, coverage: { flood: 'mapped' } } };
     };
   },

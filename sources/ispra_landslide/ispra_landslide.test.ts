@@ -32,7 +32,7 @@ describe('the landslide mosaic', () => {
     }
   });
 
-  it('is read from the GeoPackage of 2024, and keeps and counts areas without a class', async () => {
+  it('is read from the GeoPackage of 2024, including areas without a class', async () => {
     const { recognition, collected } = await trial(source, join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg'));
     expect(recognition).toMatchObject({ vintage: '2024', region: null, complete: true });
     const rows = collected!.rows['raw_landslide_hazard']!;

@@ -28,7 +28,7 @@ export interface Layout {
   readonly expected: string;
   /** Edition of a file without a year in its name; null if the name must have a year. */
   readonly edition: string | null;
-  /** Name of the layer, which shows the layout if the column is missing. */
+  /** Pattern of the layer's name, which identifies the layout if the column is missing. */
   readonly layer: RegExp;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Writes the synthetic region's landslide mosaic in both forms. The shapefile of 2020–2021 is older and must not be served. The edition of 2024 is a
- * GeoPackage, or a shapefile if no GeoPackage can be written. A polygon has one class, but polygons of two authorities overlap and have different
- * classes. Each comune has an area of each class, so that a map of a part of Italy covers the comune.
+ * Writes two editions of the synthetic region's landslide mosaic. The shapefile of 2020–2021 is older and must not be served. The edition of 2024 is a
+ * GeoPackage. A polygon has one class, but polygons of two authorities overlap and have different classes. Each comune has an area of each class, so that
+ * a map of a part of Italy covers the comune.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zonesByBlock, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
@@ -49,7 +49,7 @@ function zones(x: number, y: number): Zone[] {
   ];
 }
 
-/** Returns the slope of a comune, in its south-western corner. */
+/** Returns an area of each class, in the south-western corner of a comune. */
 function slope(grid: CellGrid, comune: SyntheticComune): Zone[] {
   const [x, y] = grid.cornerOf(comune);
   return (['P4', 'P3', 'P2', 'P1', 'AA'] as const).map((level, i) => ({ class: level, label: LABELS[level], area: boxArea([x + 0.5 + 2 * i, y + 0.5, x + 1.5 + 2 * i, y + 1.5]) }));
@@ -60,7 +60,7 @@ function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 18 && row % BLOCK === 26);
 }
 
-/** A row of the mosaic with its polygon in UTM zone 32. */
+/** A row of the mosaic with its polygons in UTM zone 32. */
 interface Row {
   readonly label: string | null;
   readonly polygons: readonly Polygon[];

@@ -27,7 +27,7 @@ const CLASSES: Readonly<Record<string, Dynamic | null>> = {
   'non disponibile': null, 'non definita': null, 'non definito': null, 'non determinata': null, 'n d': null, nd: null,
 };
 
-/** Normalises a text to lower case without accents, with single spaces. An apostrophe means an accent. */
+/** Normalises a text to lower-case words without accents. Any other character, such as an apostrophe in place of an accent, becomes a space. */
 function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z]+/g, ' ').trim();
 }

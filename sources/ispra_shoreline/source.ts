@@ -7,14 +7,14 @@ import { COLUMNS, segmentOf, yearsOf } from './schema.ts';
 
 const NAME = /dinamica\S{0,8}litoranea|linea\S{0,8}costa/i;
 const WHOLE: WholeName = { whole: /^(?:Dinamica_?Litoranea_\d{4}_\d{4}|(?:\d\d)?Linea_?(?:di_?)?costa_?\d{4}(?:_v\d+(?:[._]\d+)*)?(?:_DT)?)$/i, stated: NAME };
-/** Names of other layers of the same publication. */
+/** Pattern of the names of other layers in the same publication. */
 const COMPANION = /retrospiaggia|spiagge|opere_?rigide/i;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const mine = looks.filter(({ path }) => NAME.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
-  // The names of these other layers contain the title of the whole publication, so the name of each file determines whether the file is read.
+  // NAME also matches the other layers, because their names contain the title of the publication.
   const companions = mine.filter(({ path }) => COMPANION.test(path));
   const edition = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((found) => found !== null) ?? null;
   if (edition === null) {

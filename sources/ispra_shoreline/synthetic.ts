@@ -1,7 +1,7 @@
 /**
- * Writes the synthetic region's shore, which is the northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. The file has segments
- * of every class, with means at and near the limits of severity. The file also has segments without information, segments of two lines, and a segment
- * far out at sea.
+ * Writes ISPRA's layer of shoreline change for the synthetic region, as a shapefile in a zip. The shore is the northern edge of the region. The file contains
+ * segments of every class, with mean changes at and near the limits of the severity classes. The file also contains segments without information, segments of
+ * two lines, and a segment far out at sea.
  */
 import { join } from 'node:path';
 import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
@@ -18,7 +18,7 @@ const MOST = 5;
 /** Length of a segment in degrees of longitude, about 210 m. */
 const STEP = 0.0025;
 const POINT_STEP = 0.0005;
-/** Distance of the shore to the north of the last parcels, about 33 m. */
+/** Distance in degrees of latitude from the northernmost parcels to the shore, about 33 m. */
 const OFFSHORE = 0.0003;
 
 interface Segment {
@@ -58,8 +58,8 @@ function segments(region: SyntheticRegion): Segment[] {
 }
 
 /**
- * Returns the geodesic distance from polygons to a line of short pieces. The line does not cross the polygons. A planar approximation finds the
- * pieces that may be nearest, because the exact distance is expensive.
+ * Returns the geodesic distance in metres from polygons to a line of short pieces, or Infinity if the line is clearly outside the radius. The line must not
+ * cross the polygons. A planar approximation selects the pieces that may be nearest, because the exact distance is expensive to compute.
  */
 function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[]): number {
   const [x0, y0] = itemAt(line, 0);
@@ -81,7 +81,7 @@ function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[
   return nearest;
 }
 
-/** Returns the change of a segment. If no mean is published, a stable segment did not move. */
+/** Returns the mean change of a segment in m/year. If no mean is published, the change is 0 for a stable segment and null for any other segment. */
 const changeOf = ({ dynamic, rate }: Segment): number | null => rate ?? (dynamic === 'stable' ? 0 : null);
 
 const severity = (rate: number): number => (rate >= 0 ? 0 : rate > -0.5 ? 1 : rate > -1 ? 2 : rate > -2 ? 3 : 4);
@@ -99,17 +99,17 @@ const synthetic: Synthetic = {
   },
 
   /**
-   * Distances agree with the database's distances to a few millimetres, because the database searches for the nearest point on the sphere. In the form `place`,
-   * two distant corners of a parcel may be at almost the same distance from the shore. If the sphere changes their order, the database's distance is up to
-   * about 0.2 % longer.
+   * Distances differ from the database's distances by a few millimetres, because the database searches for the nearest point on the sphere. In a region of the
+   * form `place`, two distant corners of a parcel may be at almost the same distance from the shore. If the sphere changes their order, the database's distance
+   * is up to about 0.2 % longer.
    */
   truth(region) {
     const all = segments(region);
     const [west, , , north] = region.box;
     return (parcel) => {
-      // The file covers only part of Italy: the comuni whose northern edge is the shore. Each comune has several segments.
+      // The file covers only part of Italy: the comuni whose northern edge is the shore. Each of these comuni has several segments.
       const coverage = { coastal_erosion: parcel.comune.coastal ? 'mapped' : 'not_mapped' };
-      // A degree of latitude is 111 km long, so a parcel that is 0.01 degree further south is outside the radius.
+      // A degree of latitude is 111 km long, so a parcel more than 0.01 degree south of the northern edge is outside the radius.
       const [parcelWest, , , parcelNorth] = boxOf(parcel.polygons);
       if (parcelNorth < north - 0.01) return { coastal_erosion: [], coverage };
       const middle = Math.floor((parcelWest - west) / STEP);

@@ -3,7 +3,7 @@ import { yearsSince, type Download } from '../../pipelines/contract/download.ts'
 export default {
   // The boundaries of 1 January are published in spring.
   cycle: ['04-15'],
-  // Estimate, because no size is known: generalised boundaries of 7,900 comuni with 3 kB each.
+  // Estimate, because the size is unknown: generalised boundaries of 7,900 comuni, 3 kB each.
   largest: 25_000_000,
   files: (_region, today) => {
     const [newest, before] = yearsSince(today, 3);

@@ -21,7 +21,7 @@ const folder = temporaryFolder();
 describe('the boundaries', () => {
   describe('in the zip of 2026', () => {
     const EDITION = join(FOLDER, 'fixture', 'Limiti01012026_g.zip');
-    /** Path of an entry of the fixture, `Limiti01012026_g/Com01012026_g/Com01012026_g_WGS84.shp`, without the top folder, as in other zips. */
+    /** Returns the path of an entry without its top folder. In the fixture, the top folder is `Limiti01012026_g`. Some published zips have no top folder. */
     const withoutTop = (path: string): string => path.replace(/^[^/]*\//, '');
 
     async function repacked(name: string, path: (of: string) => string | null): Promise<string> {
@@ -40,8 +40,8 @@ describe('the boundaries', () => {
 
     test.each([
       ['without top folder', 'Limiti01012026_g.zip', withoutTop],
-      ['with another top folder', 'Limiti01012026_g.zip', (path: string) => `Confini al 1 gennaio/${withoutTop(path)}`],
-      ['with two', 'Limiti01012026_g.zip', (path: string) => `a/${path}`],
+      ['with a different top folder', 'Limiti01012026_g.zip', (path: string) => `Confini al 1 gennaio/${withoutTop(path)}`],
+      ['with two top folders', 'Limiti01012026_g.zip', (path: string) => `a/${path}`],
       ['without any folder', 'Limiti01012026_g.zip', (path: string) => basename(path)],
       ['with extensions in capital letters', 'Limiti01012026_g.zip', (path: string) => path.replace(/\.\w+$/, (ending) => ending.toUpperCase())],
       ['in the detailed edition', 'Limiti01012026.zip', (path: string) => withoutTop(path).replaceAll('_g', '')],
@@ -54,7 +54,7 @@ describe('the boundaries', () => {
       expect(collected!.rows).toEqual(expected.collected!.rows);
     });
 
-    test('give the same rows from the unpacked files, one per level', async () => {
+    test('give the same rows if the zip is unpacked into one shapefile per level', async () => {
       const archive = await ZipArchive.open(EDITION);
       for (const entry of archive.entries) await writeFile(join(folder, basename(entry.path)), await archive.buffer(entry.path));
       await archive.close();
@@ -70,7 +70,7 @@ describe('the boundaries', () => {
     });
   });
 
-  test('do not include census sections under any name', async () => {
+  test('do not include census sections, even in a file with the name of boundaries', async () => {
     const geometry = { type: 'polygon', polygons: [boxPolygon([900_000, 4_600_000, 901_000, 4_601_000])] } as const;
     await writeShapefile(folder, 'ComSez2021', {
       type: 'polygon', srid: 32632,
@@ -125,7 +125,7 @@ describeLoad('loading boundaries', 'istat_boundaries', (loaded) => {
       // This unit has two boundaries. The second boundary has more corners, so the second boundary is the detailed edition and is kept.
       row(1, 4, 'comune', '094904', square(903_000, 4_600_000, 1000)),
       row(2, 1, 'comune', '094904', `ST_Segmentize(${square(903_000, 4_600_000, 1000)}, 100)`),
-      // The same code on another level belongs to a different unit.
+      // The same code at a different level identifies a different unit.
       row(3, 1, 'provincia', '094904', square(903_000, 4_600_000, 1000)),
     ].join('\n');
     await loaded(inserts, async ({ session, checks }) => {
@@ -146,7 +146,7 @@ describeLoad('loading boundaries', 'istat_boundaries', (loaded) => {
         [2, 1, '094904', false, true, 4326],
         [3, 1, '094904', false, true, 4326],
       ]);
-      // Edges between corners 50–100 m apart are straight in UTM and not in degrees, so the area differs by less than a square metre from the area of the box.
+      // The edges between corners 50–100 m apart are straight in UTM but not in degrees. The area therefore differs slightly from the area of the box.
       expect(Math.abs(rows[0]!.area_m2 - area)).toBeLessThan(1);
       expect(rows[1]!.area_m2 / 500_000).toBeGreaterThan(0.99);
       expect(await session.query('select member_id, position::int4 as position, code from duplicate')).toEqual([{ member_id: 1, position: 4, code: 'unit_repeated' }]);
@@ -155,7 +155,7 @@ describeLoad('loading boundaries', 'istat_boundaries', (loaded) => {
     });
   });
 
-  test('warns if a boundary is outside Italy, or if the area of a region differs from the area of its provinces', async () => {
+  test('reports an error if a boundary is outside Italy, and a warning if the area of a region differs from the area of its provinces', async () => {
     const inserts = [
       row(1, 1, 'comune', '094901', square(0, 0, 1000)),
       row(2, 1, 'provincia', '094', square(900_000, 4_600_000, 10_000)),

@@ -53,7 +53,7 @@ export const TYPES = {
   geojson: { code: 'text', belfiore: 'text', name: 'text' },
 } as const;
 
-/** The fields are numbers in shapefiles and text in GeoJSON. */
+/** Converts a field to trimmed text, and null to empty text. Codes are numbers in shapefiles and text in GeoJSON. */
 const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).replaceAll('\u00a0', ' ').trim()));
 const code = (digits: number, expected: string) => text.pipe(z.string().regex(new RegExp(`^\\d{1,${digits}}$`), expected)).transform((value) => value.padStart(digits, '0'));
 const name = text.pipe(z.string().min(1, 'expected a name'));
@@ -69,7 +69,7 @@ export interface Boundary {
 const comune = z
   .strictObject({ code: code(6, 'expected up to six digits'), padded_code: text.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')), name })
   .superRefine((fields, context) => {
-    // In one edition, the code with leading zeros lost a zero. After padding, this code must equal the code in the numeric field.
+    // In one edition, `pro_com_t` lacks its leading zero. After padding, `pro_com_t` must equal the code in `pro_com`.
     if (fields.padded_code !== '' && fields.padded_code.padStart(6, '0') !== fields.code) {
       context.addIssue({ code: 'custom', path: ['padded_code'], message: `expected the code of pro_com, ${fields.code}` });
     }

@@ -26,10 +26,13 @@ const WHOLE: WholeName = {
   whole: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)(?:\d{4}|\d{8})(?:_g)?(?:_WGS84)?$|^limits_IT_municipalities$/i,
   stated: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)\d{4}|^limits_/i,
 };
-/** Part of Italy in the name of a GeoJSON file. */
+/** Pattern of the part of Italy in the name of a GeoJSON file, such as `P_60` for one province. */
 const PART = /^limits_([A-Z]+(?:_\d+)?)_/i;
 
-/** Returns the form of a layer from the publisher's names and columns. Files of census sections have the columns of comuni and additional columns. */
+/**
+ * Returns the key in SCHEMAS for a layer with this name and these columns. Returns `aside` for the groups of regions, which are ignored, and null for any other
+ * layer. Census sections have all columns of comuni, so a layer with a column `SEZ…` is never one of comuni.
+ */
 function formOf(name: string, fields: readonly string[]): Form | 'aside' | null {
   if (resembles(fields, EDITIONS.geojson)) return 'geojson';
   if (fields.some((field) => field.startsWith('sez'))) return null;
@@ -40,14 +43,17 @@ function formOf(name: string, fields: readonly string[]): Form | 'aside' | null 
   return null;
 }
 
-/** Returns the fields of a layer. The columns of GeoJSON are in the first feature. */
+/** Returns the normalised column names of a layer. In GeoJSON, the first feature contains the names. */
 function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
   if (!/\.geojson$/i.test(path)) return fields ?? [];
   const properties = /"properties"\s*:\s*\{([^{}]*)/.exec(head.toString('utf8'))?.[1] ?? '';
   return jsonKeys(properties).map(normaliseHeader);
 }
 
-/** `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`. The digits of WGS84 are not a year. */
+/**
+ * Returns the day or year in the first name that contains one, or `0000`: `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`. The digits of WGS84 are not
+ * a year.
+ */
 function vintageOf(...names: readonly string[]): string {
   for (const name of names) {
     const day = /(?<!\d)(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((?:19|20)\d\d)(?!\d)/.exec(name);
@@ -90,7 +96,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
     });
   }
   const kind: Level = form === 'geojson' ? 'comune' : form;
-  // The manifest has one key for all of GeoJSON's identifiers of other registers.
+  // Some keys of the manifest contain several column names, such as `op_id, opdm_id, minint_*`.
   const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([names, reason]) => names.split(', ').map((name) => [name, reason])));
   return {
     table: 'raw_boundary',

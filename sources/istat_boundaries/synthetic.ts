@@ -1,6 +1,6 @@
 /**
- * Writes the boundaries of the synthetic region as Istat publishes them: one zip with a folder per level, and shapefiles in UTM zone 32. The quirks
- * are a code without its leading zero, an invalid polygon with a spike, and the level of groups of regions, which is ignored.
+ * Writes the boundaries of the synthetic region as Istat publishes them: one zip with a folder per level, and shapefiles in UTM zone 32. The quirks are a code
+ * without its leading zero and an invalid polygon with a spike. The zip also contains the groups of regions, which are ignored.
  */
 import { join } from 'node:path';
 import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';

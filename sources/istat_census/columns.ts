@@ -1,6 +1,6 @@
 /**
- * Lists the published fields with their meaning. Source: Istat, "TRACCIATO FILE REGIONALI", 2021 data on the 2021 bases. The staging table has the
- * same order of fields. Ages are in bands of five completed years.
+ * Lists the published fields with their meaning. Source: Istat, "TRACCIATO FILE REGIONALI", 2021 data on the 2021 bases. The columns of the staging table are
+ * in the same order. Ages are in bands of five completed years.
  */
 import type { LayerColumns } from '../../pipelines/contract/source.ts';
 
@@ -59,7 +59,7 @@ export const INDICATOR_COLUMNS: LayerColumns = Object.fromEntries(FIELDS.map(([n
 
 const range = (prefix: string, from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, index) => `${prefix}${from + index}`);
 
-/** The 126 columns that all releases on the 2021 bases have, without the dwelling columns. */
+/** The 126 columns, apart from the dwelling columns, that all releases for the census sections of 2021 contain. */
 const INDICATOR_BASE = [
   'CODREG', 'REGIONE', 'CODPRO', 'PROVINCIA', 'CODCOM', 'COMUNE', 'PROCOM', 'SEZ21_ID', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3',
   ...range('P', 1, 3), ...range('P', 14, 45), ...range('P', 67, 103), ...range('IT', 1, 12), 'ST1', 'ST2', 'ST2_B', ...range('ST', 3, 5), ...range('ST', 16, 33),

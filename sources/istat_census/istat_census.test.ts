@@ -27,7 +27,7 @@ const folder = temporaryFolder();
 const recognition = async (path: string): Promise<Recognition | null> =>
   (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;
 
-/** Returns the rows, and the rejects without messages. */
+/** Returns the records, the rows, and the rejects without messages. Requires a single member. */
 function summary({ members, rows }: Collected) {
   expect(members).toHaveLength(1);
   const member = members[0]!;
@@ -91,7 +91,7 @@ it('reports an unknown indicator and reads the other indicators', async () => {
 describe('reading geometry', () => {
   const integer = (name: string): ShapefileField => ({ name, type: 'integer', length: 13 });
   const FIELDS = ['COD_REG', 'COD_UTS', 'PRO_COM', 'SEZ21', 'SEZ21_ID', 'TIPO_LOC', 'POP21', 'FAM21'];
-  /** The other fields of the publisher's table are not read. */
+  /** Other fields of the publisher's table, which are not read. */
   const REST = ['COD_TIPO_S', 'LOC21_ID', 'COD_ZIC', 'COD_ISAM', 'COD_ACQUE', 'COD_ISOLE', 'COD_MONT_D', 'COD_AREA_S', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3', 'SHAPE_Leng', 'SHAPE_Area'];
   const square = (lon: number): MultiPolygon => [
     [
@@ -143,7 +143,7 @@ describe('reading geometry', () => {
     expect([...(await collect(source, unknown, { role: 'sections', region: 2 })).members[0]!.added.keys()]).toEqual(['NOVITA']);
   });
 
-  it('is recognised by its fields, has the region of its first record, and is ignored if its census year is 2011', async () => {
+  it('recognises a file by its fields, takes the region from its first record, and ignores a file of the census of 2011', async () => {
     await shapefile('R09_21_WGS84', [[9, 48, 48901, 1, 489010000001, 1, 17, 10]]);
     expect(await recognition(join(folder, 'R09_21_WGS84.shp'))).toEqual({
       role: 'sections', vintage: 'basi_2021', region: 9, sidecars: expect.arrayContaining(['R09_21_WGS84.dbf', 'R09_21_WGS84.prj', 'R09_21_WGS84.shx']), complete: true,
@@ -164,7 +164,7 @@ describe('files of a different census year', () => {
   const { seed } = testEnvironment();
   const random = randomOf('census year', seed);
   const years = [1991, 2001, 2022 + random.below(60)];
-  /** The keys that Istat has used for sections: `SEZ2011` until 2011, `SEZ21_ID` since then. */
+  /** Returns possible names of the key column of census sections in a census year. Istat used `SEZ2011` in 2011 and has used `SEZ21_ID` since 2021. */
   const keysOf = (year: number): string[] => [`SEZ${year}`, ...(year > 2021 ? [`SEZ${String(year).slice(2)}_ID`] : [])];
 
   it.each(years.flatMap((year) => keysOf(year).map((key) => [year, key] as const)))(`are ignored with a message that states the year: %i, key %s (seed ${seed})`, async (year, key) => {
@@ -195,7 +195,7 @@ describe('recognising indicators', () => {
     ['sections-of-2011.csv', { role: 'indicators_2011_bases', ignored: expect.stringContaining('2011') }],
     ['census-2011.csv', { role: 'indicators_2011_bases', ignored: expect.stringContaining('SEZ21_ID') }],
     ['ASC1_R02_21.csv', { role: 'companion', ignored: expect.stringContaining('geometry') }],
-  ])('%s', async (name, expected) => {
+  ])('classifies %s', async (name, expected) => {
     expect(await recognition(fixture(name))).toMatchObject(expected);
   });
 
@@ -236,7 +236,7 @@ describe('recognising indicators', () => {
     expect(await recognition(join(folder, 'altro.csv'))).toBeNull();
   });
 
-  it('rejects a file whose name states a different year from its columns', async () => {
+  it('rejects a file with the columns of 2021 whose name states a different year', async () => {
     await expect(recognition(fixture('R02_indicatori_2023_sezioni.csv'))).rejects.toMatchObject({ code: 'CENSUS_EDITION' });
   });
 });

@@ -4,8 +4,7 @@
 -- grain: one row per census section; one row per census section and reference year
 -- crs: from the file's CRS to EPSG:4326
 
--- If a census section was delivered in several polygons, the polygons are merged into one, so that no area is lost. Edges are split
--- into segments of at most 200 m before they are reprojected. See core.in_degrees.
+-- Edges are split into segments of at most 200 m before they are reprojected. See core.in_degrees.
 create table clean_section as
 with reprojected as materialized (
   select
@@ -49,6 +48,7 @@ where st_isempty(geom)
       and duplicate.position = clean_section.position
   );
 
+-- If a file contains several polygons of a census section, the polygons are merged into one, so that no area is lost.
 create table census_section as
 with part as (
   select

@@ -22,8 +22,8 @@ export const manifest: Manifest = {
     { url: 'https://esploradati.istat.it/databrowser/DWL/PERMPOP/SUBCOM/Dati_regionali_2023.zip', note: 'indicators 2023 of all regions, about 250 MB. The file was reissued under the same name on 2026-03-05, with 59 more comuni, and on 2026-06-09, with more variables' },
   ],
   cadence: 'about every two years; files are reissued under the same name',
-  crs: 'from the .prj file: EPSG:32632 (UTM zone 32, also in the east) in all files, although the names contain WGS84',
-  // The geometry and the indicators are separate files, which are published at different times but belong together.
+  crs: 'from the .prj file: EPSG:32632 (UTM zone 32, even in the east) in all files, although the names contain WGS84',
+  // The geometry and the indicators are different vintages of this source, and both are used.
   keep: 'all',
   ignored: {
     // Geometry.

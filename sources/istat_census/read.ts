@@ -1,4 +1,4 @@
-/** Reads the indicators from workbooks and CSV files, single or in a zip. The library for vector files reads the geometry. */
+/** Reads the indicators from workbooks and CSV files, single or in a zip. `source.ts` reads the geometry. */
 import { expectColumns, fieldsOf, openCsv, resembles, type CsvReader, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 import { inputError, type Columns, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
@@ -26,7 +26,7 @@ export const INDICATOR_FILE = /(?:^|\/)R\d{2}_(?=[^/]*\.(?:xlsx|csv)$)[^/]*sezio
  * Returns the reference year of a table of indicators, from its header and its file name.
  * @param names normalised column names
  * @returns the year of the data; null if the columns are not indicators of 2021 census sections
- * @throws `CENSUS_EDITION` if the name of the file states a different year from the columns
+ * @throws `CENSUS_EDITION` if the columns are those of 2021 and the name of the file states a different year
  */
 export function editionOf(names: readonly string[], fileName: string): number | null {
   if (!resembles(names, INDICATOR_EDITIONS)) return null;
@@ -42,7 +42,8 @@ export function editionOf(names: readonly string[], fileName: string): number | 
 }
 
 /**
- * Returns the refusal of a row of a different region, otherwise null. A file is loaded for one region, so such a row would be published in the wrong region.
+ * Returns a refusal if a row is in a different region from its file, otherwise null. Such a row would be published in the wrong region.
+ * @param region region of the file; null if the file has several regions
  */
 export function otherRegion(found: number, region: number | null): Refusal | null {
   return region === null || found === region ? null : { code: 'region_other', message: `region_code: expected ${region} as in the first record, found ${found}` };
@@ -82,7 +83,7 @@ export async function readIndicators(file: InputFile, sink: Sink): Promise<void>
   }
 }
 
-/** Binds the methods of a sink, so that they can be called without the object. */
+/** Returns an object with the methods of a sink as its own properties, so that the object can be spread. */
 function sinkOf(sink: Sink): Sink {
   return { member: (facts) => sink.member(facts), reuse: (facts) => sink.reuse(facts), progress: (bytes) => sink.progress(bytes) };
 }
@@ -150,7 +151,10 @@ interface Header {
   readonly year: number;
 }
 
-/** @throws `COLUMNS_CHANGED`, `CENSUS_EDITION`, `CENSUS_BASES` if the file has census sections of 2011 */
+/**
+ * Finds the columns and the reference year.
+ * @throws `COLUMNS_CHANGED`, `CENSUS_EDITION`, and `CENSUS_BASES` for a file with census sections of 2011
+ */
 function openHeader(names: readonly string[], fileName: string, at: string): Header {
   const lower = names.map((name) => name.trim().toLowerCase());
   if (lower.includes('sez2011')) {
@@ -158,7 +162,7 @@ function openHeader(names: readonly string[], fileName: string, at: string): Hea
       code: 'CENSUS_BASES', at, detail: 'expected the key SEZ21_ID, found SEZ2011', hint: 'Use the issue of July 2024 or later, which has the same file name.',
     });
   }
-  // Spreadsheets add empty columns at the end.
+  // Spreadsheets add columns without a name at the end.
   const columns = expectColumns(names, { mapped: MAPPED, ignored: { ...manifest.ignored, '': 'no name' }, editions: INDICATOR_EDITIONS, at });
   const year = editionOf(lower, fileName);
   if (year === null) throw new Error(`${at}: a recognised file has no year`);
@@ -167,7 +171,10 @@ function openHeader(names: readonly string[], fileName: string, at: string): Hea
 
 type Place = (values: readonly string[], position: number, raw: string) => void;
 
-/** @param region code that all rows must have; null if the file has several regions */
+/**
+ * Returns a function that validates a row and then stores or rejects the row.
+ * @param region code that all rows must have; null if the file has several regions
+ */
 function placer(member: MemberSink, { columns, year }: Header, region: number | null): Place {
   columns.reportTo(member);
   return (values, position, raw) => {

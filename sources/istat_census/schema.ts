@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { INDICATORS } from './columns.ts';
 
 /**
- * Returns the digits of a code that was converted by a spreadsheet or a table of numbers: `70010000001`, `70010000001.0`, `7.0010000001E10`, 70010000001.
- * @returns the digits without leading zeros
+ * Schema of a code, which a spreadsheet or a table may have converted to a number: `70010000001`, `70010000001.0`, `7.0010000001E10`, 70010000001. The result
+ * is the digits without leading zeros.
+ * @param least minimum number of digits
+ * @param most maximum number of digits
  */
 const code = (least: number, most: number, what: string) => z.union([z.string(), z.number()]).transform((value, context) => {
   const text = String(value).trim();
@@ -21,12 +23,12 @@ const code = (least: number, most: number, what: string) => z.union([z.string(),
   return bare;
 });
 
-/** Number of the comune (PRO_COM), 4–6 digits, and 7 digits of the census section in the comune. */
+/** Code of a census section: the number of the comune (PRO_COM, 4–6 digits), followed by the 7 digits of the section in the comune. */
 const sectionId = code(11, 13, 'a section code of 2021: number of the comune and 7 digits');
 const procom = code(4, 6, 'the number of a comune, 4–6 digits').transform((digits) => digits.padStart(6, '0'));
 const region = code(1, 2, 'a region code 1–20').transform(Number).refine((value) => value >= 1 && value <= 20, { message: 'expected a region code 1–20' });
 
-/** Whole counts that are never negative, in any form that a spreadsheet writes. */
+/** A count, published as a number or as text, such as `12` or `12.0`. */
 const count = z.union([z.string(), z.number()]).transform((value, context) => {
   const text = String(value).trim();
   if (/^\d{1,9}(?:\.0+)?$/.test(text)) return Number(text);
@@ -45,7 +47,7 @@ export const sectionRow = z.strictObject({
   section_id: sectionId,
   region_code: region,
   istat_code: procom,
-  /** 1 centro, 2 nucleo, 3 località produttiva, 4 case sparse; 0 means that the field does not apply. */
+  /** 1 centro, 2 nucleo, 3 località produttiva, 4 case sparse; 0 means not stated. */
   tipo_loc: z.union([z.literal([0, 1, 2, 3, 4], { error: 'expected 0–4' }), z.null()]).transform((value) => (value === 0 ? null : value)),
   population: count.nullable(),
   households: count.nullable(),

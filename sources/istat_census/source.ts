@@ -13,7 +13,7 @@ import { sectionRow } from './schema.ts';
 
 /** Names such as `R15_21.zip` and the shapefile inside. */
 const WHOLE_BASES: WholeName = { whole: /^R\d{2}_21(?:_WGS84)?$/i, stated: /^R\d{2}_21/i };
-/** `Dati_regionali_2021.zip`, `R02_indicatori_2021_sezioni.xlsx`, `R18_Calabria_2023_sezioni.xlsx`. */
+/** Names such as `Dati_regionali_2021.zip` and `R02_indicatori_2021_sezioni.xlsx`. REGION_WORKBOOK matches names such as `R18_Calabria_2023_sezioni.xlsx`. */
 const WHOLE_INDICATORS: WholeName = { whole: /^(?:Dati_regionali_\d{4}|R\d{2}_indicatori_\d{4}_sezioni)$/i, stated: /^(?:Dati_regionali|R\d{2}_)/i };
 const REGION_WORKBOOK = /^R\d{2}_(.+)_\d{4}_sezioni$/i;
 const BASES_VINTAGE = 'basi_2021';
@@ -23,7 +23,7 @@ const FIELD_LIST = /^TRACCIATO\b.*\.(?:xlsx|csv)$/i;
 const OLD_BASES = 'the file has the key of the census sections of 2011, whose geometry is not loaded. Use the issue of July 2024 or later, which has the same file name and the key SEZ21_ID';
 
 /**
- * Returns the census year that a key column of census sections names (`SEZ2011`, `SEZ31_ID`). Null if no column is the key of a year other than 2021.
+ * Returns the census year in the name of a key column (`SEZ2011` → 2011, `SEZ31_ID` → 2031) if the year is not 2021. Returns null if there is no such column.
  */
 function otherBases(columns: readonly string[]): number | null {
   for (const column of columns) {
@@ -34,7 +34,7 @@ function otherBases(columns: readonly string[]): number | null {
   return null;
 }
 
-/** Returns the reason why a file of bases other than 2021 is not read. */
+/** Returns the reason why a file with the census sections of a different year is ignored. */
 function otherBasesText(year: number): string {
   return year === 2011 ? OLD_BASES : `the file has the key of the census sections of ${year}. Only census sections of 2021 (SEZ21_ID) are read, and years are never mixed`;
 }
@@ -124,12 +124,15 @@ function recogniseIndicators(
   return { role: 'indicators', vintage: String(year), region: Number.isInteger(code) && code >= 1 && code <= 20 ? code : null, complete: isWholeRegion(names) };
 }
 
-/** Returns whether a file with this name contains a whole region. Since 2023, the workbook's name contains the region's name. */
+/** Returns whether a file with these names contains a whole region or all of Italy. Since 2023, the workbook's name contains the region's name. */
 function isWholeRegion(names: readonly string[]): boolean {
   return isWhole(names, WHOLE_INDICATORS) || names.slice(-1).some((name) => findRegion(REGION_WORKBOOK.exec(stemOf(name))?.[1] ?? '') !== undefined);
 }
 
-/** Returns COD_REG of the first record of a dBASE table, which has a header, field descriptors of 32 bytes, and records of fixed width. */
+/**
+ * Returns COD_REG of the first record in the dBASE table of a shapefile, or null if there is no valid code. A dBASE table has a header, field descriptors of 32
+ * bytes, and records of fixed width.
+ */
 async function regionOfTable(probe: Probe, shp: string): Promise<number | null> {
   const dbf = shp.replace(/\.shp$/i, '.dbf').toLowerCase();
   const name = (probe.entries === null ? probe.siblings : probe.entries.map((entry) => entry.path)).find((found) => found.toLowerCase() === dbf);
@@ -157,7 +160,7 @@ export default defineSource({
   layers,
   repeats: { raw_census_section: 'section_repeated', raw_census_indicator: 'section_repeated' },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
-  // The data of one year does not supersede the data of another year. A later edition may lack whole comuni, which keep the numbers of the previous edition.
+  // The data of a year does not supersede the data of a different year. A later edition may lack whole comuni, which keep the numbers of the previous edition.
   places: { census_section: { place: 'istat_code', region: 'region_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code', region: 'region_code' } },
   unique: { census_section: ['section_id'], census_indicator: ['section_id', 'reference_year'] },
   recognise,

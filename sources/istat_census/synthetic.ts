@@ -1,7 +1,7 @@
 /**
  * Writes synthetic census sections and indicators. Census sections follow the borders of cadastral sheets, so that a parcel's representative point is
- * unambiguous. Most census sections consist of one or two sheets. One section consists of two separate sheets, and another section has an invalid spike. A
- * third section has a hole in the shape of a parcel, and another census section fills this hole. Some sheets are in no census section.
+ * unambiguous. Most census sections consist of one or two sheets. Some sections consist of two separate sheets, and some have an invalid spike. Others have a
+ * hole in the shape of a parcel, and a separate census section fills this hole. Some sheets are in no census section.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -45,20 +45,20 @@ const GROUP = 7;
 const PARTNER: Readonly<Record<number, number>> = { 2: 1, 6: 4 };
 const SPIKE = 3;
 const ENCLAVE = 5;
-/** Returns the number of a sheet, counted across comuni, so that a region of small comuni also has every case. */
+/** Returns the number of a sheet, shifted by four in each further comune. Every case therefore occurs even in a region of small comuni. */
 const countOf = (sheet: SyntheticSheet): number => sheet.index + 4 * sheet.comune.index;
 const placeOf = (sheet: SyntheticSheet): number => countOf(sheet) % GROUP;
-/** Returns whether a sheet is in no census section, like every thirteenth sheet. */
+/** Returns whether a sheet is in no census section. This applies to every thirteenth sheet. */
 const isGap = (count: number): boolean => count % 13 === 12;
 
-/** Number of the first enclave in a comune. The other census sections have the number of their first sheet. */
+/** Number of the enclave in the first sheet of a comune. Every other census section has the number of its first sheet, from 1. */
 const FIRST_ENCLAVE = 5_000_000;
 const HOMELESS = 8_888_888;
 const CONTESTED = 9_999_999;
 
 const sectionId = (comune: SyntheticComune, number: number): string => `${Number(comune.istatCode)}${String(number).padStart(7, '0')}`;
 
-/** Returns the number of the census section of a sheet without enclaves; null in a gap. */
+/** Returns the number of the census section that contains a sheet, apart from an enclave; null in a gap. */
 function sectionOfSheet(sheet: SyntheticSheet): number | null {
   const count = countOf(sheet);
   if (isGap(count)) return null;
@@ -113,7 +113,9 @@ function sectionsOf(region: SyntheticRegion, comune: SyntheticComune): Section[]
   return [...sections.values()];
 }
 
-/** Indicators of one census section. */
+/**
+ * State of the indicators of a census section: published, not published because the section has no residents, or missing although the section has residents.
+ */
 type Knowledge = 'figures' | 'unpopulated' | 'row_missing';
 
 function knowledgeOf(random: Random): Knowledge {
@@ -206,7 +208,7 @@ function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
     }
     yield row(region, comune, sectionId(comune, HOMELESS), known(region, sectionId(comune, HOMELESS)).figures);
     if (comune.index !== 0) continue;
-    // The first census section is repeated with other numbers, which must not be used. Another row must be rejected.
+    // The first census section is repeated with other numbers, which must not be used. The last row contains a count that is not a number and must be rejected.
     if (first !== null) yield [...first.slice(0, 11), ...first.slice(11).map(() => 1)];
     yield row(region, comune, sectionId(comune, 7_777_777), known(region, 'refused').figures).map((cell, i) => (i === 11 ? 'n.d.' : cell));
   }
@@ -258,7 +260,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   ]);
 }
 
-/** Returns the JSON that the contract defines for the numbers. */
+/** Returns the expected section `demographics` with the numbers of a census section. */
 function demographics(figures: Readonly<Record<string, number>>, id: string, share: number): Record<string, unknown> {
   const of = (name: string): number => figures[name] ?? 0;
   return {
@@ -278,7 +280,7 @@ function demographics(figures: Readonly<Record<string, number>>, id: string, sha
   };
 }
 
-/** Weights of the land parcels of a census section, in hundredths of a square metre. */
+/** A land parcel of a census section, with its area and its residential footprint in hundredths of a square metre. Both are weights. */
 interface Weight {
   readonly index: number;
   readonly reference: string;
@@ -286,7 +288,9 @@ interface Weight {
   readonly residential: number;
 }
 
-/** Distributes residents over parcels in proportion to the weights, in hundredths of a person, by the method of largest remainders. */
+/**
+ * Distributes residents over parcels in proportion to the weights, by the method of largest remainders. The results are multiples of a hundredth of a person.
+ */
 function spread(residents: number, weights: readonly number[]): number[] {
   const total = BigInt(sum(weights));
   const hundredths = BigInt(residents * 100);
@@ -298,7 +302,7 @@ function spread(residents: number, weights: readonly number[]): number[] {
 }
 
 interface ComuneFigures {
-  /** Persons per household in those census sections that are places. */
+  /** Residents per household, without fictitious census sections. */
   readonly household: number;
   readonly residents: number;
 }
@@ -315,7 +319,7 @@ function comuneFigures(region: SyntheticRegion, comune: SyntheticComune): Comune
   return { household: residents / households, residents: residents + (known(region, sectionId(comune, HOMELESS)).figures['P1'] ?? 0) };
 }
 
-/** Yields the values of the section population for the land parcels of a census section. @param weights in the order of the fids */
+/** Yields the section `population` of each land parcel in a census section. @param weights in the order of the fids */
 function* populationOf(
   region: SyntheticRegion, comune: SyntheticComune, id: string, weights: readonly Weight[], of: ComuneFigures,
 ): Generator<readonly [index: number, population: Record<string, unknown>]> {

@@ -60,7 +60,7 @@ describe('the list of comuni', () => {
       })));
   });
 
-  test('states the comune of a parcel in its expected values', () => {
+  test('provides the comune in the expected values of a parcel', () => {
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const truth = synthetic.truth!(region);
     const [parcel] = region.parcels(region.comuni[2]);

@@ -9,7 +9,7 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
-/** Name `Elenco-comuni-italiani`, with the day that the user adds. A file with any other word in its name contains a part of the list. */
+/** Name `Elenco-comuni-italiani`, with or without a date that the user added. A file with any other word in its name contains a part of the list. */
 const WHOLE: WholeName = { whole: /^Elenco[-_ ]comuni[-_ ]italiani(?:[-_ ]*(?:al|del|\d))*$/i, stated: /^Elenco[-_ ]comuni/i };
 
 const raw_comune: Columns = {

@@ -1,4 +1,4 @@
-/** Reads suppressed comuni, which connect old codes to current codes. */
+/** Reads the list of suppressed comuni, which maps former ISTAT codes to the codes of their successors. */
 import { expectColumns, normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';

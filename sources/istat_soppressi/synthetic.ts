@@ -17,7 +17,7 @@ interface Event {
   readonly comune: SyntheticComune;
   /** `1` if the comune was divided. */
   readonly divided?: string;
-  /** Comune that has the territory today; null if another state has it. */
+  /** Comune that took over the territory; null if another state took over. */
   readonly into: FormerComune | null;
 }
 

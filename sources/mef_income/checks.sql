@@ -43,7 +43,7 @@ order by tax_year, level, belfiore, cap;
 
 -- check: one_comune_per_postal_code
 -- level: warn
--- expects: A postal code of the table by postal code (subcomunale) belongs to one comune.
+-- expects: In the table by postal code (subcomunale), each postal code belongs to one comune.
 select
   tax_year,
   cap,

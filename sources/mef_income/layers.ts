@@ -2,7 +2,7 @@
 import type { LayerColumns, Layers } from '../../pipelines/contract/source.ts';
 import { BRACKET_NAMES, type Bracket } from './schema.ts';
 
-/** Total incomes of each bracket, as text. */
+/** Wording of each bracket of total income in the column descriptions. */
 const INCOMES: Readonly<Record<Bracket, string>> = {
   lte_zero: 'of zero or less',
   from_0_to_10k: 'up to 10,000 euro',

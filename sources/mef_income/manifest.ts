@@ -28,7 +28,7 @@ export const manifest: Manifest = {
   ],
   cadence: 'yearly, in April',
   crs: null,
-  // The section economics uses the newest year of each comune and level, so neighbouring comuni may have different years.
+  // The section `economics` uses the newest year of each comune and level, so neighbouring comuni may have different years.
   keep: 'all',
   ignored: {
     '': 'trailing cells without a name, whose number changes every year',

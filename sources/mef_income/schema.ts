@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Columns } from '../../pipelines/contract/source.ts';
 
-/** Normalised published names of the brackets of total income, in the order of the files. */
+/** Normalised published names of the brackets of total income, in the published order. */
 export const BRACKETS = {
   lte_zero: 'minore_o_uguale_a_zero_euro',
   from_0_to_10k: 'da_0_a_10000_euro',
@@ -21,7 +21,7 @@ export type Bracket = keyof typeof BRACKETS;
 export const BRACKET_NAMES = Object.keys(BRACKETS) as Bracket[];
 
 type PairName = 'total_income' | 'net_tax' | Bracket;
-/** Values that are published as a pair of number of taxpayers and amount. */
+/** Values that are published as a number of taxpayers and an amount. */
 export const PAIRS: readonly PairName[] = ['total_income', 'net_tax', ...BRACKET_NAMES];
 type Field = 'tax_year' | 'cap' | 'belfiore' | 'istat_code' | 'region_code' | 'taxpayers' | `${PairName}_n` | `${PairName}_eur`;
 
@@ -44,7 +44,11 @@ export const COLUMNS = {
 } as Readonly<Record<Field, string>>;
 
 const pairOf = (words: string): string[] => [`${words} - Frequenza`, `${words} - Ammontare in euro`];
-/** @param key columns that come before the comune @param total columns that come before the brackets */
+/**
+ * Returns the columns of an edition.
+ * @param key columns that come before the comune
+ * @param total columns that come before the brackets
+ */
 const editionOf = (key: readonly string[], credit: 'Bonus spettante' | 'Trattamento spettante', total: readonly string[]): string[] => [
   'Anno di imposta', ...key, 'Codice catastale', 'Codice Istat Comune', 'Denominazione Comune', 'Sigla Provincia', 'Regione', 'Codice Istat Regione', 'Numero contribuenti',
   ...[
@@ -87,7 +91,7 @@ const pairShape = (name: PairName): Record<string, z.ZodType<number | null, stri
   [`${name}_eur`]: name === 'lte_zero' || name === 'total_income' ? signedAmount : amount,
 });
 
-/** One record. `cap`, `istat_code` and `region_code` are padded, because the files of some years drop leading zeros. */
+/** One record. `cap` and `istat_code` are padded, because the files of some years drop leading zeros. */
 export const record = z.object({
   tax_year: z.string().regex(/^20\d{2}$/, 'expected a year').transform(Number),
   /** The text `118` means 00118. */

@@ -23,11 +23,11 @@ const WORDS = [
   'minore o uguale a zero euro', 'da 0 a 10000 euro', 'da 10000 a 15000 euro', 'da 15000 a 26000 euro', 'da 26000 a 55000 euro',
   'da 55000 a 75000 euro', 'da 75000 a 120000 euro', 'oltre 120000 euro',
 ];
-/** Lowest and highest average income of each bracket. */
+/** Lowest and highest average income of the taxpayers in each bracket, in euro. */
 const MEANS: readonly (readonly [number, number])[] = [
   [-4000, 0], [2000, 7000], [11_000, 14_000], [17_000, 24_000], [28_000, 45_000], [58_000, 70_000], [80_000, 110_000], [130_000, 400_000],
 ];
-/** Types of income that are published between the number of taxpayers and the brackets. Two of these names contain two spaces. */
+/** Types of income that are published between the number of taxpayers and the brackets. Two of these names contain two consecutive spaces. */
 const OTHERS = [
   'Reddito da fabbricati', 'Reddito da lavoro dipendente e assimilati', 'Reddito da pensione', 'Reddito da lavoro autonomo (comprensivo dei valori nulli)',
   'Reddito di spettanza dell\'imprenditore in contabilita\' ordinaria  (comprensivo dei valori nulli)',
@@ -43,14 +43,14 @@ interface Declared {
   readonly taxable: readonly [number, number];
 }
 
-/** Withheld brackets, in rotation over the comuni: none, a pair, none, another pair, four. Since 2023, a bracket is never withheld alone. */
+/** Withheld brackets since 2023, in rotation over the comuni: none, two, none, two others, four. Since 2023, a bracket is never withheld alone. */
 const WITHHELD: readonly (readonly number[])[] = [[], [0, 7], [], [6, 7], [0, 5, 6, 7]];
 const WITHHELD_BEFORE: readonly (readonly number[])[] = [[], [7], [0], []];
 
 function declared(random: Random, taxpayers: number, unit: number, year: number): Declared {
   const weights = [1, 22, 11, 26, 30, 5, 3, 2];
   const whole = weights.map((weight, bracket): readonly [number, number] => {
-    // One comune in five has no taxpayers in the lowest bracket, so its value is 0 and not withheld.
+    // One comune in five has no taxpayers in the lowest bracket. The value of this bracket is then 0 instead of withheld.
     const n = unit % WITHHELD.length === 2 && bracket === 0 ? 0 : Math.max(4, Math.round((taxpayers * weight * (70 + random.below(60))) / 10_400));
     const [low, high] = itemAt(MEANS, bracket);
     return [n, n * low + random.below(n * (high - low) + 1)];
@@ -194,8 +194,8 @@ function totalOf({ brackets, total }: Declared, year: number): Group | null {
 }
 
 /**
- * Computes the grouped Lorenz curve in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). If a total is published, the withheld brackets are one
- * group. If no total is published, the withheld brackets and the bracket of zero or less are left out.
+ * Computes the Gini index from the grouped Lorenz curve, in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). If a total is published, the withheld brackets
+ * are one group. If no total is published, the withheld brackets and the bracket of zero or less are left out.
  */
 function gini({ brackets, total }: Declared, year: number): number {
   const withTotal = year >= FIRST_WITH_TOTAL;

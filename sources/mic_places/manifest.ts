@@ -17,7 +17,7 @@ export const manifest: Manifest = {
   },
   vintageRule: 'the day or year in the name (`luoghi_della_cultura_20260701`); otherwise unknown',
   downloads: [
-    { url: 'https://dati.cultura.gov.it/sparql', note: 'the answer to sources/mic_places/query.sparql. Pages are joined in luoghi_della_cultura_<day>.csv' },
+    { url: 'https://dati.cultura.gov.it/sparql', note: 'the result of sources/mic_places/query.sparql. Pages are joined in luoghi_della_cultura_<day>.csv' },
     { url: 'https://dati.beniculturali.it/', note: 'the ministry\'s list, datasetLuoghiDellaCultura, as CSV. The list contains only places with an institutional name' },
   ],
   cadence: 'continuous; an export contains the data of its day',

@@ -9,11 +9,11 @@ import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
-describe('the answer to the query and the ministry\'s list', () => {
+describe('the query result and the ministry\'s list', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mappale-mic-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Returns a loaded file with the given places. */
+  /** Copies a fixture under a name, recognises the copy, and returns it as a loaded file with the given places. */
   async function loaded(fileId: number, fixture: string, name: string, places: readonly string[]): Promise<LoadedFile> {
     copyFileSync(join(FOLDER, 'fixture', fixture), join(folder, name));
     const { recognition } = await trial(source, join(folder, name));
@@ -24,7 +24,7 @@ describe('the answer to the query and the ministry\'s list', () => {
     };
   }
 
-  /** Returns the current files for a list and an answer with the given days. */
+  /** Returns the current files, the number of ties and the roles for a list and a query result with the given days. */
   async function active(listDay: string, answerDay: string): Promise<{ names: string[]; ties: number; roles: string[] }> {
     const list = await loaded(1, 'made_published-list.csv', `datasetLuoghiDellaCultura_${listDay}.csv`, ['CB campo finto', 'CB solo elenco']);
     const answer = await loaded(2, 'made_query-answer.csv', `luoghi_della_cultura_${answerDay}.csv`, ['CB campo finto', 'CB solo risposta']);
@@ -32,7 +32,7 @@ describe('the answer to the query and the ministry\'s list', () => {
     return { names: files.map(({ file: { name } }) => name), ties: ties.length, roles: [list.role, answer.role] };
   }
 
-  it('are two roles of one series, and the answer is used without a contradiction if both have the same day', async () => {
+  it('are two roles of one series, and the query result is used without a contradiction if both have the same day', async () => {
     expect(await active('20261101', '20261101')).toEqual({ names: ['luoghi_della_cultura_20261101.csv'], ties: 0, roles: ['published', 'places'] });
   });
 

@@ -1,7 +1,4 @@
-/**
- * Tests the query that users run. The data is the endpoint's answer for one museum, if the developer has a copy, and invented places in the same
- * vocabulary.
- */
+/** Tests `query.sparql` on the endpoint's description of one museum, if the developer has a copy, and on invented places in the same vocabulary. */
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +16,7 @@ const REAL = realData('mic/describe_museum_100000.md');
 
 const folder = temporaryFolder();
 
-/** Returns the staged rows of an answer as objects with column names. */
+/** Writes a query result as CSV, reads the CSV, and returns the staged rows as objects with column names. */
 async function staged(answer: readonly Solution[]): Promise<Readonly<Record<string, unknown>>[]> {
   const cell = (value = ''): string => `"${value.replaceAll('"', '""')}"`;
   const file = join(folder, 'luoghi_della_cultura_20261101.csv');
@@ -30,8 +27,8 @@ async function staged(answer: readonly Solution[]): Promise<Readonly<Record<stri
 }
 
 /**
- * Returns the Turtle blocks of the published example that describe places. The first block ends with text that is not Turtle, because another subject
- * follows a semicolon.
+ * Returns the triples in those Turtle blocks of the published example that describe places. The first block ends with text that is not Turtle, because another
+ * subject follows a semicolon.
  */
 function describedTriples(markdown: string): Triple[] {
   const [places = ''] = markdown.split('\n## Events');

@@ -1,4 +1,4 @@
-/** Reads places of culture from CSV: the answer to a query, or the ministry's list. */
+/** Reads places of culture from CSV: the result of a query, or the ministry's list. */
 import { comuneKey } from '../../pipelines/address/normalise.ts';
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, openCsv, resembles, type CsvOptions } from '../../pipelines/formats/csv.ts';
@@ -17,10 +17,10 @@ export function delimiterOf(text: string): CsvOptions['delimiter'] {
   return firstLine(text).includes(';') ? ';' : ',';
 }
 
-/** Pattern of the postal code and the province after the street in `Via Roma, 12 - 86100 Campobasso (CB)`, without the comune's name. */
+/** Pattern of the postal code and the province, which surround the comune in `Via Roma, 12 - 86100 Campobasso (CB)`. */
 const AROUND_COMUNE = /(?<!\d)\d{5}(?!\d)|\([A-Za-z]{2}\)/g;
 
-/** Returns the address without the comune, which the ministry writes at the end. */
+/** Returns the address without the comune, if the address ends with the comune. */
 function streetOf(address: string | null, comune: string | null): string | null {
   const key = comuneKey(comune ?? '');
   if (address === null || key === '') return address;

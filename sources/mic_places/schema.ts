@@ -5,7 +5,7 @@ import { coordinate, optionalText, requiredText } from '../../pipelines/readers/
 
 const CONTACTS = ['Prenotazioni', 'Orari_di_apertura', 'Telefono', 'Fax', 'Email', 'WebSite', 'Biglietti', 'Servizi'] as const;
 
-/** Columns of the answer to the query `query.sparql`. */
+/** Columns of the result of `query.sparql`. */
 export const ANSWER = {
   query: [
     'id', 'nome_istituzionale', 'etichetta', 'tipo', 'disciplina', 'indirizzo', 'cap', 'comune', 'provincia',

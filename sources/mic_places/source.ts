@@ -7,15 +7,15 @@ import { manifest } from './manifest.ts';
 import { delimiterOf, read } from './read.ts';
 import { ANSWER, COLUMNS, PUBLISHED } from './schema.ts';
 
-/** `luoghi_della_cultura_20260701`, `datasetLuoghiDellaCultura`, `dbunico_luoghi`. */
+/** Pattern of the start of names such as `luoghi_della_cultura_20260701`, `datasetLuoghiDellaCultura` and `dbunico_luoghi`. */
 const STEM = '(?:(?:dataset[-_ ]?)?luoghi[-_ ]?(?:della[-_ ]?)?cultura|dbunico[-_ ]luoghi)';
 const NAME = new RegExp(`^${STEM}`, 'i');
 /** Name of the whole list, with its day or year. A file with any other word in its name contains a part of Italy. */
 const WHOLE: WholeName = { whole: new RegExp(`^${STEM}(?:[-_ ]?\\d{4}(?:[-_]?\\d{2}[-_]?\\d{2})?)?$`, 'i'), stated: NAME };
 const KEYS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
-/** Column names that are also in other tables of points. */
+/** Fields that other tables of points have as well. */
 const ORDINARY: readonly string[] = ['place_id', 'name', 'address', 'comune', 'province', 'lat', 'lon'];
-/** Minimum number of known columns in a table that has a different name. */
+/** Minimum number of known columns in a table whose name does not match NAME. If the name matches, half of this number is enough. */
 const ENOUGH = 8;
 
 function vintageOf(name: string): string {
@@ -28,7 +28,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const [header = []] = peekRows(probe.head, delimiterOf(probe.head.toString('latin1')), 1);
   const about = { vintage: vintageOf(probe.name), region: null, complete: isWhole([probe.name], WHOLE) };
   if (resembles(header, PUBLISHED)) return { role: 'published', ...about };
-  // On the same day, the answer to the query takes precedence over the ministry's list, which has fewer places and columns.
+  // On the same day, the query result takes precedence over the ministry's list, which has fewer places and columns.
   const asked = { role: 'places', dated: 'query', ...about };
   if (resembles(header, ANSWER)) return asked;
   const names = header.map(normaliseHeader);

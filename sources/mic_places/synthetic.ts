@@ -1,7 +1,7 @@
 /**
- * Writes places of culture of the synthetic region: the answer to this source's query, and the ministry's list of the same day. The list has only
- * places with an institutional name. Most places have no coordinates, some have no type, and some have wrong coordinates. A place is repeated for
- * each of its disciplines.
+ * Writes places of culture of the synthetic region: the result of this source's query, and the ministry's list of the same day. The list contains only places
+ * with an institutional name. Most places have no coordinates, some have no type, and some have wrong coordinates. A place is repeated for each of its
+ * disciplines.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const MOST = 20;
 const DAY = '20260701';
 const TYPES = ['Museo, Galleria e/o raccolta', 'Biblioteca', 'Archivio', 'Area Archeologica', 'Chiesa o edificio di culto'];
 const CLASSES = ['Arte', 'Archeologia', 'Etnografia e antropologia', 'Storia'];
-/** Columns for a point in the endpoint's answer: the point of the place, of its geometry, or of its site's geometry. */
+/** Pairs of coordinate columns in the query result: of the place, of the place's geometry, and of the site's geometry. */
 const VOCABULARIES = [['lat', 'lon'], ['lat_luogo', 'lon_luogo'], ['lat_sede', 'lon_sede']] as const;
 
 const idOf = (point: SyntheticPoint): string => `http://dati.beniculturali.it/mibact/luoghi/resource/CulturalInstituteOrSite/${serialOf(point, 6)}`;

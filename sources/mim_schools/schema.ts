@@ -20,13 +20,13 @@ const OF_ALL = [
   'ANNOSCOLASTICO', 'AREAGEOGRAFICA', 'REGIONE', 'PROVINCIA', 'CODICESCUOLA', 'DENOMINAZIONESCUOLA', 'INDIRIZZOSCUOLA', 'CAPSCUOLA', 'CODICECOMUNESCUOLA', 'DESCRIZIONECOMUNE',
   'DESCRIZIONETIPOLOGIAGRADOISTRUZIONESCUOLA', 'INDIRIZZOEMAILSCUOLA', 'INDIRIZZOPECSCUOLA', 'SITOWEBSCUOLA',
 ];
-/** Columns that every list of state schools has, and no other list. */
+/** Columns that every list of state schools has and no other list has. */
 export const OF_STATE_ONLY: readonly string[] = [
   'CODICEISTITUTORIFERIMENTO', 'DENOMINAZIONEISTITUTORIFERIMENTO', 'DESCRIZIONECARATTERISTICASCUOLA', 'INDICAZIONESEDEDIRETTIVO', 'INDICAZIONESEDEOMNICOMPRENSIVO',
 ];
 const OF_STATE = [...OF_ALL, ...OF_STATE_ONLY];
 
-/** All columns of each list, by role. Only the list of state schools has a column for the site of lessons. */
+/** All columns of each list, by role. Only lists of state schools may have a column for the site of lessons (`SEDESCOLASTICA`). */
 export const EDITIONS: Readonly<Record<string, Editions>> = {
   STAT: { 'state schools': [...OF_STATE, 'SEDESCOLASTICA'] },
   AUTSTAT: { 'state schools of autonomous provinces': OF_STATE, 'state schools': [...OF_STATE, 'SEDESCOLASTICA'] },

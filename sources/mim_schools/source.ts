@@ -10,7 +10,7 @@ import { COLUMNS, EDITIONS, OF_STATE_ONLY, schoolYear } from './schema.ts';
 /** Name `SCUANAGRAFESTAT20242520240901`: list, school year, day of issue. */
 const WHOLE: WholeName = { whole: /^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)\d{6}(?:\d{8})?$/i, stated: /^SCUANA(?:GRAFE|AUT)/i };
 const USED = Object.values(COLUMNS).map(normaliseHeader);
-/** Minimum share of the mapped columns in a changed header. */
+/** Minimum share of the mapped columns in a header that is recognised as a list of schools. */
 const RESEMBLING = 0.6;
 /** Pattern of the region names in the lists for the autonomous provinces and Aosta. */
 const AUTONOMOUS = /AOSTA|TRENTO|BOLZANO|TRENTINO/i;
@@ -23,8 +23,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const at = (name: string): number => names.indexOf(normaliseHeader(name));
   const year = rows.map((row) => schoolYear(row[at(COLUMNS.school_year)] ?? '')).find((found) => found !== null) ?? schoolYear(/(20\d{4})/.exec(probe.name)?.[1] ?? '');
   const [, group, list] = /SCUANA(GRAFE|AUT)(STAT|PAR)/i.exec(probe.name) ?? [];
-  // Recognises a copy with a different name. Only lists of state schools name an institute, and lists of autonomous provinces have only schools of these
-  // provinces.
+  // If a copy has a different name, its content identifies the list. Only lists of state schools name an institute, and lists of Aosta and the autonomous
+  // provinces contain no other schools.
   const kind = list?.toUpperCase() ?? (OF_STATE_ONLY.some((name) => at(name) !== -1) ? 'STAT' : 'PAR');
   const isAutonomous = group === undefined ? rows.length > 0 && rows.every((row) => AUTONOMOUS.test(row[at(COLUMNS.region)] ?? '')) : group.toUpperCase() === 'AUT';
   const role = `${isAutonomous ? 'AUT' : ''}${kind}`;

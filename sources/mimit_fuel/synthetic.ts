@@ -1,6 +1,6 @@
 /**
- * Writes the register of fuel stations of the synthetic region. The first line has the day. Some names contain `|` or a tab. Other rows have no
- * coordinates, wrong coordinates or the former name of a comune, and some rows cannot be read.
+ * Writes the register of fuel stations of the synthetic region. The first line states the day. Some names contain `|` or a tab. Other rows have no coordinates,
+ * wrong coordinates or the former name of a comune, and some rows cannot be read.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const comuneOf = ({ comune, nth }: SyntheticPoint): string => (mergedComuni(comu
 const typeOf = ({ nth }: SyntheticPoint): string => (nth % 37 === 5 ? 'Autostradale' : 'Stradale');
 const isNamed = ({ nth }: SyntheticPoint): boolean => nth % 11 !== 4;
 const brandOf = ({ nth }: SyntheticPoint): string => cyclicItem(BRANDS, nth);
-/** Returns a name that contains the separator or a tab. The reader converts the tab to a space. */
+/** Returns the name of a station. Some names contain quotation marks, the separator or a tab. The reader converts the tab to a space. */
 function nameOf(point: SyntheticPoint): string {
   const shapes = [`"FINTI" ${idOf(point)}`, `FINTI ${idOf(point)} | gestori.example`, `FINTI\t${idOf(point)}`, `CITTÀ FINTA ${idOf(point)}`];
   return cyclicItem(shapes, point.nth);
@@ -29,7 +29,7 @@ const addressOf = ({ street, number, comune }: SyntheticPoint): string => `${str
 
 function line(point: SyntheticPoint): string {
   const { comune, reported, nth } = point;
-  // Spellings of the publisher: with surrounding spaces, and in lower case.
+  // Like the publisher, writes some addresses in lower case and with surrounding spaces.
   const address = nth % 5 === 2 ? ` ${addressOf(point).toLowerCase()}  ` : addressOf(point);
   return [
     idOf(point), 'FINTI CARBURANTI S.R.L.', brandOf(point), typeOf(point), isNamed(point) ? nameOf(point) : '', address, comuneOf(point), comune.province.sigla,

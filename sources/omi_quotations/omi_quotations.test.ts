@@ -48,7 +48,7 @@ describe('OMI files', () => {
     }
   });
 
-  it('never show the tax code in the outer zip\'s name', async () => {
+  it('have the tax code in the name of the zip masked', async () => {
     expect(maskTaxCode('QIP294582_RSSMRA80A01H501U.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('QIP294582_12345678901.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('copia di rssmra80a01h501u.zip')).toBe('copia di ***.zip');
@@ -64,7 +64,7 @@ describe('title lines and document names', () => {
     ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/3 - elaborazione del 27-APR-19', null],
     ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-ABR-19', null],
     ['Area_territoriale;Regione', null],
-  ])('are parsed from %j as %j', (line, expected) => {
+  ])('are parsed: %j as %j', (line, expected) => {
     expect(parseTitle(line)).toEqual(expected);
   });
 

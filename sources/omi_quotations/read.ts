@@ -54,7 +54,7 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
     }
     const facts = { path, size: entry.size, crc32: entry.crc32 };
     const context = { sink, at, name: entry.path, vintage: file.vintage };
-    // Members are not reused from earlier releases, because all files of the half-year determine which of two records is used.
+    // Members are not reused from earlier releases, because load.sql compares the records of all members of a file to determine which record is used.
     const stream = (await zip.stream(entry.path)) as AsyncIterable<Buffer>;
     if (kind === 'csv') {
       await readCsv(stream, facts, context);
@@ -95,7 +95,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, count: (bytes: number) =>
 
 type Cell<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Caches parsed cells, because texts are often repeated. The number of different texts in the cache is limited. */
+/** Returns a function that parses a cell and caches the result, because texts are often repeated. The cache is cleared when it contains 20,000 texts. */
 function remembering<T>(schema: z.ZodType<T>): (text: string) => Cell<T> {
   const known = new Map<string, Cell<T>>();
   return (text) => {
@@ -347,8 +347,8 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
 }
 
 /**
- * Returns the error of a part outside Italy, or null if the part is in Italy. Parts outside Italy are errors in the data (a Sardinian zone has a part
- * off Africa).
+ * Returns the error of the first point of a ring that is outside Italy, or null if all points are in Italy. Points outside Italy are errors in the data (a
+ * Sardinian zone has a part off Africa).
  */
 function misplaced(ring: readonly number[]): string | null {
   for (const [i, lon] of ring.entries()) {

@@ -163,7 +163,7 @@ export const zone = {
   Microzona: whole('microzona_malformed', /^(?:\d{1,4}|\s*)$/, 'a whole number or blank').transform((text) => (Number(text) === 0 ? null : Number(text))),
 } as const;
 
-/** Columns of each CSV, which are found by name. */
+/** Columns of each CSV. The reader finds columns by name. */
 export const HEADERS: Readonly<Record<Kind, readonly string[]>> = {
   VALORI: [
     'Area_territoriale', 'Regione', 'Prov', 'Comune_ISTAT', 'Comune_cat', 'Sez', 'Comune_amm', 'Comune_descrizione', 'Fascia', 'Zona', 'LinkZona',
@@ -175,12 +175,12 @@ export const HEADERS: Readonly<Record<Kind, readonly string[]>> = {
   ],
 };
 
-/** All names of `ExtendedData` elements in perimeters. */
+/** All names of `Data` elements in the perimeters of each edition. */
 export const PERIMETER_EDITIONS = { 'since 2014/2': ['CODCOM', 'CODZONA', 'LINKZONA'], 'before 2014/2, with links': ['LINKZONA'], 'before 2014/2': [] } as const;
 
 // --- staging -----------------------------------------------------------------------------------------------------
 
-/** Leading columns of both tables. */
+/** First columns of `raw_quotation` and `raw_zone`. */
 const OF_A_ZONE = {
   semester: 'text not null',
   half_year: 'int2 not null',

@@ -20,7 +20,8 @@ interface Dated {
 }
 
 /**
- * Returns the half-year of a KML of OMI perimeters, or null if the KML is a different document or does not state a half-year. The half-year is never guessed.
+ * Returns the half-year of a KML of OMI perimeters and the time at which the KML was generated. Returns null if the KML is a different document or does not
+ * state a half-year. The half-year is never guessed.
  */
 function perimeterOf(head: Buffer, name: string): Dated | null {
   const text = head.toString('latin1');
@@ -34,7 +35,9 @@ function perimeterOf(head: Buffer, name: string): Dated | null {
   return named === null ? null : { vintage: named.slice(1).join('_'), dated: null };
 }
 
-/** Returns the tables of a zip. If the zip has no tables, returns the first perimeter, which may be in a provincial KMZ inside the zip. */
+/**
+ * Returns the half-year and date of each table in a zip. If the zip has no tables, returns those of its first perimeters, which may be in a KMZ inside the zip.
+ */
 async function entriesOf(probe: Probe): Promise<Dated[]> {
   const found: Dated[] = [];
   const entries = probe.entries ?? [];

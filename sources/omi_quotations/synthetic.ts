@@ -79,7 +79,8 @@ function blockOf(sheet: SyntheticSheet, era: Era): string {
 }
 
 /**
- * Returns the comune's code in OMI. The last comune had a different code until 2022/2. This code has a Y, which no code of a real comune has.
+ * Returns the comune's code in OMI. If the region has three or more comuni, the last comune had a different code until 2022/2. This code begins with Y, unlike
+ * the code of any real comune.
  */
 function codeOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
   const merged = region.comuni.length >= 3 && comune.index === region.comuni.length - 1;
@@ -92,7 +93,7 @@ function omiName(comune: SyntheticComune): string {
   return comune.otherName === null ? plain : `${plain} .${comune.otherName.toUpperCase()}.`;
 }
 
-/** Returns a parcel with one ring in the middle of the first sheet. The outline of this parcel is a separate zone. */
+/** Returns the first land parcel that has one ring and is not at the border of its sheet. The outline of this parcel is a separate zone. */
 function holeParcel(region: SyntheticRegion, comune: SyntheticComune): SyntheticParcel {
   for (const parcel of region.parcels(comune)) {
     const inner = parcel.cells.every(([column, row]) => column > 0 && column < SHEET_COLUMNS - 1 && row > 0 && row < SHEET_ROWS - 1);
@@ -139,7 +140,7 @@ function isQuoted(comune: SyntheticComune, halfYear: number): boolean {
 }
 
 /**
- * Returns the OMI data of a zone in a half-year.
+ * Returns the quotations of a zone in a half-year.
  * @param revision 1 for a later elaboration of the last half-year, which has different values for the second comune
  */
 function quotationsOf(region: SyntheticRegion, comune: SyntheticComune, zona: string, halfYear: number, revision: 0 | 1): Quotation[] {
@@ -162,7 +163,7 @@ function quotationsOf(region: SyntheticRegion, comune: SyntheticComune, zona: st
   return quotations;
 }
 
-/** Returns the quotations that must be served. */
+/** Returns the quotations that must be served. For the second comune in the last half-year, these are the quotations of the later elaboration. */
 function quoted(region: SyntheticRegion, comune: SyntheticComune, zona: string, halfYear: number): Quotation[] {
   return quotationsOf(region, comune, zona, halfYear, comune.index === 1 && halfYear === LAST ? 1 : 0);
 }
@@ -192,12 +193,12 @@ function linkZona(comune: SyntheticComune, zona: string, halfYear: number): stri
 }
 
 function place(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
-  // The column contains the region's number followed by the old ISTAT code. The column is empty for every fifth comune.
+  // Comune_ISTAT contains the region's number followed by the ISTAT code. The column is empty for every fifth comune.
   const istat = comune.index % 5 === 4 ? '' : `${region.code}${comune.istatCode}`;
   return `SUD;${region.name.toUpperCase()};${comune.province.sigla};${istat};${String.fromCharCode(65 + (comune.index % 26))}2AA; ;${codeOf(region, comune, halfYear)};${omiName(comune)}`;
 }
 
-/** Formats tenths as a decimal number with a comma. The zero before the comma is dropped: `,9`. */
+/** Formats tenths as a decimal number with a comma. A zero before the comma is dropped: `,9`. */
 function tenths(value: number): string {
   if (value % 10 === 0) return String(value / 10);
   return value < 10 ? `,${value}` : `${Math.floor(value / 10)},${value % 10}`;
@@ -205,7 +206,7 @@ function tenths(value: number): string {
 
 function* valori(region: SyntheticRegion, comuni: readonly SyntheticComune[], halfYear: number, revision: 0 | 1 = 0): Generator<string> {
   yield `${title('Valori di Mercato', halfYear, revision === 1 ? '2026-05-30' : '2026-04-27')}\n${VALORI_HEADER}\n`;
-  // In files generated between 2014 and 2018, a cell without a value is empty. In later files, such a cell contains a space.
+  // In files up to 2018/2, a cell without a value is empty. In later files, such a cell contains a space.
   const blank = halfYear <= half(2018, 2) ? '' : ' ';
   for (const comune of comuni) {
     for (const zona of zonesOf(eraOf(halfYear))) {
@@ -255,7 +256,10 @@ type Ring = readonly LonLat[];
 
 const key = ([lon, lat]: LonLat): string => `${lon.toFixed(6)},${lat.toFixed(6)}`;
 
-/** Returns the outlines of a set of sheets, counter-clockwise. Sheets that touch only at a corner stay separate. No zone encloses sheets of another zone. */
+/**
+ * Returns the outlines of a set of sheets, counter-clockwise. Sheets that touch only at a corner stay separate. The sheets of a zone never enclose sheets of a
+ * different zone, so there are no holes.
+ */
 function outline(sheets: readonly SyntheticSheet[]): Ring[] {
   const edges = new Map<string, { from: LonLat; to: LonLat }>();
   for (const sheet of sheets) {
@@ -330,7 +334,7 @@ function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear
 }
 
 interface KmlOptions {
-  /** True for the format before 2014: LINKZONA is filled, the code and the zone are empty, and zones are written `B01`. */
+  /** True for the format before 2014/2: LINKZONA is filled, CODCOM and CODZONA are missing, and zones are written `B01`. */
   readonly old?: boolean;
 }
 
@@ -434,7 +438,7 @@ function rentRange(values: readonly [number, number] | null): Range {
   return range(values === null ? null : [euro(values[0]), euro(values[1])]);
 }
 
-/** Returns a function for the zone of a parcel according to the perimeters of a half-year. */
+/** Returns a function that finds the zone whose perimeter in a half-year contains a parcel, or null if there is none. */
 function drawnZones(region: SyntheticRegion): (parcel: SyntheticParcel, halfYear: number) => string | null {
   const holes = new Map(region.comuni.map((comune) => [comune.index, holeParcel(region, comune).index]));
   return (parcel, halfYear) => {
@@ -461,7 +465,7 @@ interface Zone {
   readonly perimeters: number;
 }
 
-/** Returns the values of a zone in the last half-year. */
+/** Returns the expected section `valuation` of a zone in the last half-year, and the average residential price. */
 function valuationOf(region: SyntheticRegion, comune: SyntheticComune, { zona, before, perimeters }: Zone): Valuation {
   const earlier = before === null ? [] : quoted(region, comune, before, LAST - 1);
   const now = quoted(region, comune, zona, LAST);
@@ -489,7 +493,10 @@ function valuationOf(region: SyntheticRegion, comune: SyntheticComune, { zona, b
   return { elements, price: residential.length === 0 ? null : ratio(sum, 2 * residential.length, 2) };
 }
 
-/** Returns the values of a parcel's zone in one half-year. @param zona null if the parcel is in no zone */
+/**
+ * Returns the expected element of `valuation_history` for one half-year: the quotation of ordinary dwellings in normal state.
+ * @param zona null if the parcel is in no zone
+ */
 function semesterOf(region: SyntheticRegion, comune: SyntheticComune, zona: string | null, halfYear: number): Record<string, unknown> {
   const found = zona === null ? undefined : quoted(region, comune, zona, halfYear).find(({ codTip, stato }) => codTip === 20 && stato === 'NORMALE');
   const purchase = found?.purchase ?? null;
@@ -532,7 +539,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
       coverage,
       valuation: elements,
       valuation_history: { zone_current: current ?? placed, municipality_code: comune.belfiore, property_type: 'Abitazioni civili', condition: 'NORMALE', semesters },
-      // The section economics, which states the price, requires incomes.
+      // The section `economics` contains the price, but exists only for comuni with incomes.
       economics: hasIncomes(comune) ? { avg_residential_price_m2: price } : null,
     };
   };

@@ -9,8 +9,8 @@ import { inputError } from '../../pipelines/contract/source.ts';
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Characters of the bytes 0x80–0x9F in Windows-1252; U+FFFD if a byte has no character. The characters are listed here, because in some versions of
- * Node TextDecoder decodes these bytes as Latin-1.
+ * Characters of the bytes 0x80–0x9F in Windows-1252; U+FFFD if a byte has no character. The characters are listed here, because in some versions of Node,
+ * TextDecoder decodes these bytes as Latin-1.
  */
 const C1 = '€\uFFFD‚ƒ„…†‡ˆ‰Š‹Œ\uFFFDŽ\uFFFD\uFFFD‘’“”•–—˜™š›œ\uFFFDžŸ';
 
@@ -74,8 +74,8 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): Asy
 }
 
 /**
- * Decodes each byte sequence of a stream: valid UTF-8 as UTF-8, and every other byte as Windows-1252. This function is used for XML, whose lines may
- * be as long as the file.
+ * Decodes each byte sequence of a stream: valid UTF-8 as UTF-8, and every other byte as Windows-1252. This class is used for XML, in which a line may be as
+ * long as the file.
  */
 export class MixedDecoder {
   #rest: Buffer = Buffer.alloc(0);

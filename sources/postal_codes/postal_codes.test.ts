@@ -22,11 +22,11 @@ describe('postal codes', () => {
   });
 
   it.each([
-    ['tab', 'CODICE_CATASTALE\tCAP\nZ001\t86001\n'],
-    ['pipe', 'cap|pro_com_t|comune\n86001|070901|Finto\n'],
-    ['comma, quoted', '"istat","cap","comune"\n"70901","86001","Finto, il"\n'],
-    ['byte order mark', '\uFEFFcap;belfiore\n86001;z001\n'],
-  ])('are read from tables with %s', async (_what, text) => {
+    ['tabs', 'CODICE_CATASTALE\tCAP\nZ001\t86001\n'],
+    ['pipes', 'cap|pro_com_t|comune\n86001|070901|Finto\n'],
+    ['commas and quotes', '"istat","cap","comune"\n"70901","86001","Finto, il"\n'],
+    ['a byte order mark', '\uFEFFcap;belfiore\n86001;z001\n'],
+  ])('are read from a table with %s', async (_what, text) => {
     const path = join(folder, 'table.csv');
     await writeFile(path, text);
     const { collected } = await trial(source, path);
@@ -34,7 +34,7 @@ describe('postal codes', () => {
     expect(collected!.rows['raw_postal_code']![0]).toMatchObject({ cap: '86001' });
   });
 
-  it('are read as areas from a GeoPackage in its own CRS', async () => {
+  it('are read as areas from a GeoPackage, and keep the CRS of the GeoPackage', async () => {
     const path = join(folder, 'zone_cap_2024.gpkg');
     const square = { type: 'Polygon', coordinates: [[[500_000, 4_600_000], [500_100, 4_600_000], [500_100, 4_600_100], [500_000, 4_600_000]]] };
     await writeGeoPackage(path, [{ name: 'zone', srid: 32632, geometry: 'Polygon', fields: [{ name: 'cap', type: 'string' }], features: [{ values: ['86001'], geometry: square }] }]);

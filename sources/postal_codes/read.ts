@@ -11,7 +11,10 @@ import { partsOf } from '../../pipelines/readers/file-parts.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, cap, pair } from './schema.ts';
 
-/** Columns that the reader ignores, by name. If a table has a code under two accepted names, the reader uses the first name and ignores the second. */
+/**
+ * Columns that the reader ignores, by name. If a table has a code under several accepted names, the reader uses the name that comes first in ALIASES and
+ * ignores the others.
+ */
 const IGNORED: Readonly<Record<string, string>> = {
   ...manifest.ignored, ...Object.fromEntries(Object.values(ALIASES).flat().map((name) => [name, 'another name of a column that the reader uses'])),
 };
@@ -24,7 +27,7 @@ export function delimiterOf(line: string): Delimiter {
   return delimiters.reduce((best, each) => (line.split(each).length > line.split(best).length ? each : best));
 }
 
-/** Returns the column name of each field in this table. If the table has several accepted names of a field, the first accepted name is used. */
+/** Returns the column name of each field in this table. If the table has several accepted names of a field, the name that comes first in ALIASES is used. */
 export function columnsOf(names: readonly string[]): Partial<Record<keyof typeof ALIASES, string>> {
   const found: Partial<Record<keyof typeof ALIASES, string>> = {};
   for (const [key, aliases] of Object.entries(ALIASES) as [keyof typeof ALIASES, readonly string[]][]) {
@@ -58,14 +61,17 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   sink.progress(file.size);
 }
 
-/** Writes one pair of a comune and a postal code. The caller counts the records. */
+/** Stores one pair of a comune and a postal code, or rejects the pair. The caller counts the records. */
 function place(member: MemberSink, position: number, edition: string, fields: { cap: unknown; belfiore: unknown; istat_code: unknown }, raw: string): void {
   const parsed = pair.safeParse(fields);
   if (parsed.success) member.row('raw_postal_code', position, [edition, parsed.data.belfiore, parsed.data.istat_code, parsed.data.cap]);
   else member.reject({ position, ...refusalOf(fields, parsed.error), raw });
 }
 
-/** @param used column name in the table for each field */
+/**
+ * Returns the expected columns of a table.
+ * @param used column name in the table for each field
+ */
 function expectedOf(used: ReturnType<typeof columnsOf>, at: string): ExpectedColumns<keyof typeof ALIASES> {
   const mapped = { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code };
   // One of the two codes of the comune is enough.

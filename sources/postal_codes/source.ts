@@ -11,10 +11,10 @@ import { ALIASES, FOREIGN, tables } from './schema.ts';
 /** Maximum number of columns. A table of comuni and CAP has few columns, and tables with many columns contain other data. */
 const MAX_COLUMNS = 20;
 
-/** Patterns of the file names that the notes suggest. */
+/** Patterns of file names that contain `cap`, as `download.ts` suggests. */
 const NAMES = [/(?:^|[-_ ])cap(?:[-_ ][^/]*)?\.(?:csv|txt|tsv|json|geojson|shp|gpkg)$/i];
 
-/** Type of a file name: `cap` if the name contains CAP. */
+/** Type of a file name: `cap` if the name matches NAMES. */
 type Name = 'cap' | 'other';
 
 /**
@@ -26,7 +26,7 @@ function hasColumns({ cap, belfiore, istat_code }: ReturnType<typeof columnsOf>,
   return name === 'cap' ? cap !== undefined || hasCode : cap !== undefined && hasCode;
 }
 
-/** Returns whether the first line has a CAP and a comune, and no columns of other tables. */
+/** Returns whether the first line is the header of a table of comuni and CAP, without columns of other tables. */
 function isTable(head: Buffer, name: Name): boolean {
   const line = firstLine(head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, ''));
   const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));
@@ -48,7 +48,7 @@ function isJson(head: Buffer, name: Name): boolean {
 }
 
 /**
- * Recognises polygons with a CAP in their columns or in their name. In a GeoPackage or GeoJSON, the first bytes must contain the name of the column
+ * Recognises polygons with a CAP in their columns or in the name of the file. In a GeoPackage or GeoJSON, the first bytes must contain the name of the column
  * and the type of geometry.
  */
 function isArea({ path, fields, head }: VectorLook, name: Name): boolean {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { coordinate, optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';
 
-/** Column names of each field. The publisher has used two spellings for some names. */
+/** Column names of each field. The publisher has used several spellings of some names. */
 export const COLUMNS = {
   pharmacy_id: ['cod_farmacia', 'codice_farmacia', 'codice_identificativo_farmacia'],
   name: ['descrizione_farmacia'],
@@ -26,7 +26,7 @@ export const EDITIONS = {
   ],
 } as const;
 
-/** Columns that a file of these editions may lack. */
+/** Fields whose column a file of these editions may lack. */
 export const OPTIONAL = ['opened_on'] as const;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', apos: '\'', lt: '<', gt: '>', nbsp: ' ' };

@@ -9,7 +9,7 @@ import { read } from './read.ts';
 import { COLUMNS } from './schema.ts';
 
 const WHOLE: WholeName = { whole: /^FRM_FARMA_5_\d{8}$/i, stated: /^FRM_FARMA/i };
-/** Columns that identify the list, even if the header has changed. */
+/** Columns that identify the list. Two of these columns are enough, even if the rest of the header has changed. */
 const TELLING = [...COLUMNS.pharmacy_id, ...COLUMNS.name, ...COLUMNS.closed_on] as readonly string[];
 
 /** Names of the same list in other formats, which the ministry also publishes. */

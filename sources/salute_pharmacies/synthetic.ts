@@ -47,7 +47,7 @@ function* lines(region: SyntheticRegion): Generator<Buffer> {
   for (const comune of region.comuni) {
     for (const point of pointsOf(region, comune, 'pharmacy')) {
       first ??= point;
-      // The former site of the pharmacy, with other owners. In the second row, the pharmacy was closed on the day of the file.
+      // The first row is a former site of the pharmacy. The second row, for every second pharmacy, ends on the day of the file and is therefore closed.
       yield line(record(region, point, { data_inizio_validita: '01/03/1998', data_fine_validita: '31/12/2011', indirizzo: 'VIA FINTA, 1', latitudine: '-', longitudine: '-' }));
       if (point.nth % 2 === 0) yield line(record(region, point, { data_inizio_validita: '01/01/2010', data_fine_validita: '16/08/2026' }));
       yield comune.index === 0 && point.nth === 2 ? Buffer.from(`${record(region, point)}\r\n`, 'latin1') : line(record(region, point));

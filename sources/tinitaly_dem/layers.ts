@@ -1,4 +1,4 @@
-/** TINITALY by reference: the extent and format of each raster without the cells. */
+/** Tiles of TINITALY: the extent and format of each raster. The cells stay in the file. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 import { tileLayer } from '../../pipelines/readers/raster-tiles.ts';
 

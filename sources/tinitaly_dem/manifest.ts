@@ -17,7 +17,7 @@ export const manifest: Manifest = {
     { url: 'https://tinitaly.pi.ingv.it/data_1.1/', note: 'one zip per tile of 50 km, w<NNN><EE>_s10/w<NNN><EE>_s10.zip; tinitaly.pi.ingv.it has a map of the tiles; no registration' },
   ],
   cadence: 'irregular: version 1.0 in 2007, version 1.1 in 2023',
-  crs: 'EPSG:32632 (WGS 84 / UTM zone 32N), also east of 12°; metres above sea level',
+  crs: 'EPSG:32632 (WGS 84 / UTM zone 32N), even east of 12°; metres above sea level',
   keep: 'newest',
   ignored: {},
   envelope: { rejectShare: 0 },

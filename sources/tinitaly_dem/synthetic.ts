@@ -1,6 +1,6 @@
 /**
- * Writes the ground in tiles of 50 km. Tiles contain only the extent of the region, as tiles at the coast contain only the extent of the land. In every fifth
- * sheet, a strip has no data.
+ * Writes the elevation of the ground as tiles of 50 km. Tiles contain only the extent of the region, as tiles at the coast contain only the extent of the land.
+ * In every fifth sheet, a strip has no data.
  */
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ const synthetic: Synthetic = {
     const model = groundModel(region);
     return (parcel) => {
       const terrain = parcel.kind === 'land' ? reliefOf(model, parcel) : null;
-      // If the ground is unknown in one of the parcel's cells, the surface is used.
+      // If the ground is unknown in one of the parcel's cells, the section `terrain` uses the surface model (source `copernicus_dem`).
       return terrain === null ? {} : { terrain: { ...terrain, elevation_of: 'ground' } };
     };
   },

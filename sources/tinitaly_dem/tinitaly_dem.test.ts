@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 
 describe('a tile of the ground', () => {
   it('is cut to the synthetic region, and a region across two squares has two tiles', async () => {
-    // The region is wide enough to cross the easting of 950 km.
+    // The box of the region crosses the easting of 950 km, where two squares meet.
     const region = makeRegion({ parcels: 40_000, seed: 3, comuni: 900 });
     await synthetic.write({ ...region, box: [14.4, 41.99, 14.46, 42] }, folder);
     const names = readdirSync(folder);
@@ -25,7 +25,7 @@ describe('a tile of the ground', () => {
 });
 
 describeLoad('loading tiles of the ground', 'tinitaly_dem', (loaded) => {
-  it('loads the extent of each tile in degrees, and warns about tiles without a common grid and tiles far from Italy', async () => {
+  it('loads the extent of each tile in degrees, and reports tiles without a common grid and tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 32632, 5000, 5000, ${west}, ${north}, 10, 10, '-9999', 'float32', 5000, 1, 25000000, 1, 900)`;
     const found = await loaded(`insert into raw_tile values

@@ -27,7 +27,7 @@ where b.parcels <> coalesce(p.parcels, 0);
 
 -- check: parcel_without_boundary
 -- level: error
--- expects: parcels belong to the comune catastale of the boundary in the same folder
+-- expects: parcels belong to the comune catastale of the boundary in the same zip or folder
 select
   p.ccat,
   count(*) as parcels

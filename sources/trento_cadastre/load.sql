@@ -53,8 +53,8 @@ left join repaired m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false)
 window parcel as (partition by p.member_id, p.ccat, p.code order by p.type <> 'P', p.position);
 
--- Most pieces of a parcel touch each other and share their corners. Edges are split into segments of at most 200 m before they are reprojected. See
--- core.in_degrees. Neighbouring polygons are split at the same points.
+-- The pieces of each parcel are merged. Most pieces of a parcel touch each other and share their corners. Edges are split into segments of at most 200 m before
+-- they are reprojected. See core.in_degrees. Neighbouring polygons are split at the same points.
 create table trento_parcel as
 with drawn as (
   select

@@ -10,21 +10,24 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { boundarySchema, COLUMNS, EDITIONS, parcelSchema, TYPES } from './schema.ts';
 
-/** `IDR0020240701_TIPOCATSH_CC001.zip`. */
+/** Name such as `IDR0020240701_TIPOCATSH_CC001.zip`. */
 const PACKAGE = /^IDR00(\d{4})(01|07)01_TIPOCATSH_CC(\d{3})/i;
-/** Patterns of the names of the layers, after the number of the C.C. `001_vl_uniqueparcel_poly` also has the columns of the pieces. */
+/** Patterns of the layer names after the number of the C.C. The merged parcels (`001_vl_uniqueparcel_poly`) have the same columns as the pieces. */
 const PIECES = /^(.*(?:^|[^a-z]))parcel_poly(?:\.shp)?$/i;
 const UNITED = /uniqueparcel_poly(?:\.shp)?$/i;
 
 const isPieces = (fields: readonly string[] | null): boolean => fields !== null && resembles(fields, EDITIONS.parcel);
 const isBoundary = (fields: readonly string[] | null): boolean => fields !== null && resembles(fields, EDITIONS.boundary);
 
-/** Returns the .dbf of a shapefile, as spelled in its folder or zip. */
+/** Returns the name of a shapefile's .dbf, as spelled in the folder or zip. */
 function tableOf(shp: string, names: readonly string[]): string | undefined {
   return names.find((name) => name.toLowerCase() === `${shp.slice(0, -4).toLowerCase()}.dbf`);
 }
 
-/** Returns the C.C. of the first record of a table. dBASE III has descriptors of 32 bytes, then records of fixed width. */
+/**
+ * Returns the number of the C.C. in the first record of a .dbf, or null if the record has no valid number. dBASE III has descriptors of 32 bytes, then records
+ * of fixed width.
+ */
 function ccatOf(head: Buffer): string | null {
   const start = head.readUInt16LE(8);
   let offset = start + 1;
@@ -52,7 +55,7 @@ function folderHint(name: string, stem: string): string[] {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = (await lookAtVectors(probe)).filter(({ path }) => /\.shp$/i.test(path));
   const [pieces, another] = looks.filter(({ path, fields }) => isPieces(fields) && !UNITED.test(basename(path)));
-  // In a folder, boundaries and merged parcels are read or ignored together with the pieces.
+  // A plain shapefile of a boundary or of merged parcels is not recognised. It is read or ignored together with the pieces in the same folder.
   if (pieces === undefined) return null;
   const stop = (detail: string, hint: string): never => {
     throw inputError('the file is not one comune catastale', { code: 'CCAT_INCOMPLETE', at: probe.name, detail, hint });

@@ -1,7 +1,7 @@
 /**
- * Writes the land register of the synthetic region's Trento: a zip for each comune catastale, with shapefiles in UTM zone 32 as the province writes
- * them. A roof that is a separate piece is cut out of the court of its parcel. A parcel with two polygons has two pieces. The boundary has the
- * corners of the parcels, so that both have the same area. The pieces are in random order.
+ * Writes the cadastral map of Trento in the synthetic region: a zip for each comune catastale, with shapefiles in UTM zone 32, as the province publishes them.
+ * A roof that is a separate piece is cut out of the court of its parcel. A parcel with two polygons has two pieces. The boundary has the corners of the
+ * parcels, so that both have the same area. The pieces are in random order.
  */
 import { join } from 'node:path';
 import { itemAt } from '../../pipelines/synthetic/items.ts';
@@ -23,7 +23,7 @@ const BOUNDARY: readonly ShapefileField[] = [
   text('BD_ADM_IT', 80), text('BD_ADM_DE', 80), integer('BD_SUMPART', 10),
 ];
 
-/** One piece. The coordinates of the polygons are in degrees. */
+/** A piece of a parcel. The coordinates of the polygons are in degrees. */
 interface Piece {
   readonly type: 'P' | 'C';
   readonly roof: 'S' | 'N' | 'T';
@@ -41,7 +41,7 @@ export function piecesOf(parcel: SyntheticParcel): Piece[] {
   return [{ type: 'P', roof: parcel.index % 50 === 7 ? 'T' : 'N', polygons: [court] }, ...further, ...roofs.map((polygon): Piece => ({ type: 'C', roof: 'S', polygons: [polygon] }))];
 }
 
-/** Returns the outline of parcels that share their corners. A side that two parcels share is inside the outline. */
+/** Returns the outline of parcels that share their corners. A side that two parcels share is not a part of the outline. */
 export function outlineOf(parcels: Iterable<SyntheticParcel>): MultiPolygon {
   const key = ([x, y]: readonly [number, number]): string => `${x} ${y}`;
   const sides = new Map<string, readonly [from: readonly [number, number], to: readonly [number, number]]>();

@@ -86,14 +86,14 @@ describeLoad('loading a comune catastale', 'trento_cadastre', (loaded) => {
     });
   });
 
-  it('is rejected if its boundary states a different number of parcels, or if some parcels are missing', async () => {
+  it('reports an error if the boundary states more parcels than the file contains, and a warning if the areas differ slightly', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}')`);
     expect(found.violations).toEqual([['parcels_are_as_many_as_said', 'error'], ['parcels_cover_the_boundary', 'error'], ['parcels_cover_the_boundary_exactly', 'warn']]);
     const moved = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'N', '${box(20, 0, 20, 20.001)}')`);
     expect(moved.violations).toEqual([['parcels_cover_the_boundary_exactly', 'warn']]);
   });
 
-  it('is rejected if its file has parcels of a different comune catastale, and reports unknown letters', async () => {
+  it('reports an error for parcels of a different comune catastale, and a warning for unknown roof letters', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'T', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'X', '${box(20, 0, 20, 20)}'), (1, 3, 'P', '8', '002', null, '${box(20, 0, 20, 20)}')`);
     expect(found.violations).toEqual([['parcel_without_boundary', 'error'], ['roof_known', 'warn']]);
     expect(found.buildings).toEqual([]);

@@ -1,7 +1,7 @@
 /**
- * Writes the synthetic region's Urban Atlas: one file for the largest comune, and one file for every eighth comune. In the middle of a comune, the
- * blocks are divided into lots of half a hectare. Elsewhere, each block is one lot. The streets between the blocks are one polygon with a hole for
- * each block. The urban area has the boundary of the comune. The layer of the city is a part of the comune and is not read.
+ * Writes the Urban Atlas of the synthetic region: one file for every eighth comune, starting with the first (largest) comune. In the middle of a comune, the
+ * blocks are divided into lots of half a hectare. Elsewhere, each block is one lot. The streets between the blocks are one polygon with a hole for each block.
+ * The urban area has the boundary of the comune. The layer of the city is a part of the comune and is not read.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';
@@ -13,8 +13,9 @@ import type { SyntheticComune, SyntheticRegion } from '../../pipelines/synthetic
 import { type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 
-/** Size of a block including half of the streets around the block, and half the width of a street, in cells. Streets are 8 m wide. */
+/** Size of a block in cells, including half of the streets around the block. */
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
+/** Half the width of a street in cells. Streets are 8 m wide. */
 const STREET = 0.1;
 /** Width of the road along the border, in cells. A block extends at most to the middle of the border's cells. */
 const BORDER = 0.6;
@@ -137,7 +138,7 @@ function* rows(grid: CellGrid, town: TownExtent): Generator<Row> {
   const blocks = [...blocksOf(extent)];
   yield drawn('12220', [boxRing(extent), ...blocks.map(([column, row]) => [...blockRing(town, column, row)].reverse())]);
   for (const [column, row] of blocks) for (const { code, area } of lots(town, column, row)) yield drawn(code, area.polygons.flat());
-  // A position at sea without an image.
+  // A polygon at sea without an image.
   const [west, , , north] = extent;
   yield { code: '92000', class: 'No data (Missing imagery)', polygon: onMap(grid, [boxRing([west, north + 200, west + 2, north + 202])]) };
 }

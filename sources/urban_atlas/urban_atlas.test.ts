@@ -28,7 +28,7 @@ describe('the Urban Atlas', () => {
     expect(collected!.rows['raw_urban_area']).toHaveLength(1);
   });
 
-  it('gives the same rows from its zip', async () => {
+  it('returns the same rows for a zipped GeoPackage', async () => {
     const plain = await trial(source, join(folder, `${TOWN}_v013.gpkg`));
     const path = join(folder, `${TOWN}_v013.zip`);
     await writeZip(path, [[`${TOWN}_v013/Data/${TOWN}_v013.gpkg`, readFileSync(join(folder, `${TOWN}_v013.gpkg`))], [`${TOWN}_v013/Documents/Readme.txt`, 'synthetic']]);
@@ -39,7 +39,7 @@ describe('the Urban Atlas', () => {
     await rm(path);
   });
 
-  it('is read from a file whose only layer has the name of the file', async () => {
+  it('is read from a file whose only layer has the name of the file, and rejected if the file also has an unexpected layer', async () => {
     const path = join(folder, 'IT907L3_BORGO_UA2018_v013.gpkg');
     const LAND_USE = ['country', 'fua_name', 'fua_code', 'code_2018', 'class_2018', 'prod_date', 'identifier', 'perimeter', 'area', 'comment'];
     const land = ['IT', 'Borgo', 'IT907L3', '31000', 'Forests', '2020-02', '1', '2000', '250000', ''];

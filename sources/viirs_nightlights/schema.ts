@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
-/** `VNP46A4.A2025001.h19v04.002.2026120123456.h5`, `VJ146A4.…h5`, `VNL_v22_npp-j01_2023_global_….average_masked.dat.tif`. */
+/** File names of rasters: `VNP46A4.A2025001.h19v04.002.2026120123456.h5`, `VJ146A4.…h5`, `VNL_v22_npp-j01_2023_global_….average_masked.dat.tif`. */
 export const NAME = /^(?:V(?:NP|J1)46A4[^/]*\.(?:h5|tiff?)|VNL_[^/]*\.tiff?)$/i;
-/** Products of NASA, in which the radiance is never below zero. */
+/** File names of NASA's products, in which the radiance is never below zero. */
 const NASA = /^V(?:NP|J1)46A4/i;
 
 const CELL = cellsOf(1 / 240, '15″');
@@ -15,7 +15,7 @@ export const tile = TILE.extend({
   cell_height: CELL,
   // VNL subtracts the background, so dark cells may be slightly below zero.
   min_value: z.number().min(-10, 'expected nW cm⁻² sr⁻¹, −10 or more').nullable(),
-  // Maximum radiance, which occurs at lava lakes and gas flares.
+  // Only lava lakes and gas flares reach radiances near this limit.
   max_value: z.number().max(20_000, 'expected nW cm⁻² sr⁻¹, 20,000 or less').nullable(),
 }).superRefine(({ name, min_value: least }, context) => {
   if (least === null || least >= 0 || !NASA.test(name)) return;

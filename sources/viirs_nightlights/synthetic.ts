@@ -11,19 +11,20 @@ import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { VIIRS_FILL, writeViirs } from '../../pipelines/synthetic/viirs-writer.ts';
 
 const YEAR = 2023;
-/** Number of cells along a tile. */
+/** Number of cells along each side of a tile. */
 const TILE = 2400;
 /** Number of cells per degree. */
 const PER_DEGREE = 240;
-/** Radiance of all tiles of collection 1, in tenths of nW cm⁻² sr⁻¹. 65535 means no value. */
+/** Radiance of all cells in the region in the tiles of collection 1, in tenths of nW cm⁻² sr⁻¹. */
 const OLDER_LIGHT = 7777;
+/** Value of a cell without data in the tiles of collection 1. */
 const OLDER_NONE = 65_535;
 /** Lowest value above 0 of collection 2, nW cm⁻² sr⁻¹. */
 const LEAST = 0.5;
 /** Number of cells by which the written area extends beyond the region on each side. */
 const MARGIN = 5;
 
-/** Returns the column, counted from 180° W, and the row, counted from 90° N. */
+/** Returns the column and the row of the cell at a position. Columns are counted from 180° W, and rows from 90° N. */
 function cellAt([lon, lat]: LonLat): readonly [number, number] {
   return [Math.floor((lon + 180) * PER_DEGREE), Math.floor((90 - lat) * PER_DEGREE)];
 }
@@ -36,7 +37,7 @@ function radiance(seed: number, column: number, row: number): number | null {
   return value < LEAST ? 0 : Math.fround(value);
 }
 
-/** Returns the average of the cells whose centres are in the comune. */
+/** Returns the average radiance of the cells whose centres are in the comune, or null if no such cell has a value. */
 function meanOf(seed: number, { box: [west, south, east, north] }: SyntheticComune): number | null {
   const values: number[] = [];
   const [left, top] = cellAt([west, north]);

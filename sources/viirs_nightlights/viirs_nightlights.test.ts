@@ -64,7 +64,7 @@ describe('light at night', () => {
     const issues = found.map((each) => each?.dated ?? '');
     expect([...issues].sort()).toEqual(issues);
     expect(new Set(issues).size).toBe(names.length);
-    // An earlier version of mappale stored only the day of production.
+    // An earlier version of mappale stored only the time of production. These texts must sort before the new texts.
     expect(issues.every((issue) => issue > '2027300000000')).toBe(true);
   });
 });

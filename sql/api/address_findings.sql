@@ -105,7 +105,7 @@ create or replace function api.findings_by_place(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
 language plpgsql stable as $$
 declare
-  -- A call in the query would run once per boundary.
+  -- Computed once, because a call in the query would run once per boundary.
   v_releases constant int4[] := api.boundary_releases();
 begin
   return query
@@ -400,7 +400,7 @@ create or replace function api.address_quality(p_region int4, p_comuni text[], p
 returns table (belfiore text, answer json)
 language plpgsql stable as $$
 declare
-  -- A call in the query would run once per boundary.
+  -- Computed once, because a call in the query would run once per boundary.
   v_releases constant int4[] := api.boundary_releases();
   v_large constant text[] := array(
     select s.belfiore
@@ -484,4 +484,4 @@ begin
   left join bounded d on d.belfiore = c.belfiore;
 end
 $$;
-comment on function api.address_quality(int4, text[], int8) is 'Findings about the addresses of comuni, counted by kind. Column addresses is null if the comune has no loaded file of addresses. Column compared_with is null if the database has no earlier file. Column count is null if a file or boundary that the check needs is not loaded, or if the comune has more than p_most addresses';
+comment on function api.address_quality(int4, text[], int8) is 'Findings about the addresses of comuni, counted by kind. Column answer is a JSON object. Member addresses is null if the comune has no loaded file of addresses. Member compared_with is null if the database has no earlier file. Member count is null if a file or boundary that the check needs is not loaded, or if the comune has more than p_most addresses';

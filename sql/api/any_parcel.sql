@@ -1,7 +1,7 @@
 -- purpose: a sample parcel for trying the API
 -- reads: core.parcel
 -- writes: api.any_parcel
--- grain: one call at the start of a server
+-- grain: one call per start of a server
 -- crs: EPSG:4326, longitude latitude
 
 create or replace function api.any_parcel(out fid int4, out lat float8, out lng float8, out code text)

@@ -1,7 +1,7 @@
 -- purpose: the SQL files applied to the database, for a server whose role may not read tables
 -- reads: ledger.applied_file
 -- writes: api.applied_files
--- grain: one call at the start of a server
+-- grain: one call per start of a server
 -- crs: none
 
 create or replace function api.applied_files(out applied jsonb)

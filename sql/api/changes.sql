@@ -176,7 +176,7 @@ begin
   );
 end
 $$;
-comment on function api.publication_summary(int4, int4) is 'A publication, rollback or withdrawal (ledger.swap) with its number, region (0: Italy), time and kind. The result has the number of changed parcels and of comuni with changes, in a region or (argument null) in all regions. Both numbers are null if the changes were not counted. Each source has its cut-off date';
+comment on function api.publication_summary(int4, int4) is 'A publication, rollback or withdrawal (ledger.swap) with its number, region (0: Italy), time and kind. The result has the numbers of added, removed, changed and unchanged parcels, and the number of comuni with changes, in a region (null: in all regions). All these numbers are null if the changes were not counted. Each source has its cut-off date';
 
 create or replace function api.publication_feed(p_region int4, p_most int4, out publication text, out answer text)
 language plpgsql volatile security definer

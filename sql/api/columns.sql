@@ -296,7 +296,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code, or null with the ISTAT code as its name), sheet (4 digits) and label. If several parcels match, the smallest fid is returned. Without a sheet, the parcel is in a land register, and the name may be the name of a comune catastale. Argument section is a letter, null for any. Comuni with the same name may repeat a place';
+comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code, or null with the ISTAT code as its name), sheet (4 digits) and label. If several parcels match, the smallest fid is returned. Without a sheet, the parcel is in a land register, and the name may be the name of a comune catastale. Argument p_sections has section letters, null for any. If several comuni have the name that a row states, argument p_places has the number of the row once per comune';
 
 create or replace function api.parcels_of_queries(p_readings jsonb, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -369,7 +369,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for each query. Argument p_queries is an array with the array of readings of each query. Element fid is the parcel at the address, null if no parcel is there. Element candidates is the number of results with the best score. If no address is found, element region is the code of the named comune''s region, if that region is not published';
+comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for each query. Argument p_readings is an array with the array of readings of each query. Element fid is the parcel at the address, null if no parcel is there. Element candidates is the number of results with the best score. If no address is found, element region is the code of the named comune''s region, if that region is not published';
 
 create or replace function api.columns_of(p_fids int4[], p_sections text[], p_from anyelement, out answer text)
 language plpgsql stable as $$

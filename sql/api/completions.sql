@@ -77,4 +77,4 @@ begin
   );
 end
 $$;
-comment on function api.completions(text, text[]) is 'JSON array of completions for the end of a query. Some completions are words of street names that begin with p_word, most frequent first. Other completions are comuni with located addresses whose name begins with an element of p_places (the last word, the last two words, …). Each completion has the number of query words to replace, and the new word or the cadastral code';
+comment on function api.completions(text, text[]) is 'JSON array of completions for the end of a query. Some completions are words in street names. These words begin with p_word, and the most frequent word is first. Other completions are comuni with located addresses whose name begins with an element of p_places (the last word, the last two words, …). Each completion has the number of query words to replace, and the new word or the cadastral code';

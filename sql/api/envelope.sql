@@ -1,14 +1,14 @@
--- purpose: the envelope of every answer, and the tag that identifies its data
+-- purpose: the envelope of every API response, and the tag that identifies the data of a response
 -- reads: ledger.publication, ledger.applied_file
 -- writes: api.publication_tag, api.envelope
--- grain: one call per answer
+-- grain: one call per response
 -- crs: none
 
 create or replace function api.publication_tag(p_unit int4) returns text
 language plpgsql stable as $$
 begin
-  -- The publication of Italy is always included, because every answer may name a comune. The time of a publication distinguishes it from a publication with the
-  -- same number in a different database. The version of the SQL files is included, because the SQL builds the answers.
+  -- The publication of Italy is always included, because every response may name a comune. The time of a publication distinguishes it from a publication with
+  -- the same number in a different database. The version of the SQL files is included, because the SQL builds the responses.
   return (
     select concat_ws(
       '-',
@@ -24,10 +24,10 @@ begin
   );
 end
 $$;
-comment on function api.publication_tag(int4) is 'Identifies the data that an answer about a region (null: about all regions) is built from: the current publications with their times, and the version of the SQL';
+comment on function api.publication_tag(int4) is 'Identifies the data from which a response about a region (null: about all regions) is built: the current publications with their times, and the version of the SQL';
 
 create or replace function api.envelope(p_data json, p_meta json) returns text
 language sql stable as $$
   select concat('{"data":', coalesce(p_data::text, '[]'), ',"meta":', p_meta::text, '}')
 $$;
-comment on function api.envelope(json, json) is 'JSON text of an answer with a list as member data, and with member meta. The list is empty if the argument is null';
+comment on function api.envelope(json, json) is 'JSON text of a response with a list as member data, and with member meta. The list is empty if argument p_data is null';

@@ -1,4 +1,4 @@
--- purpose: places that words of an address query name
+-- purpose: the comuni, localities and provinces named in an address query
 -- reads: core.comune_name, core.place_name, core.comune, core.province
 -- writes: api.transposed, api.similar_from, api.geocode_comune
 -- grain: one call per query, with keys from core.comune_key

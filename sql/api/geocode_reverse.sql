@@ -13,8 +13,8 @@ begin
     with target as (
       select st_setsrid(st_makepoint(p_lng, p_lat), 4326) as geom
     ),
-    -- The index sorts addresses by distance in degrees. The addresses nearest in degrees give an upper limit for the distance in metres. Then every address within this
-    -- limit is measured in metres.
+    -- The index sorts addresses by distance in degrees. The addresses nearest in degrees give an upper limit for the distance in metres. Then every address
+    -- within this limit is measured in metres.
     first as (
       select max(st_distance(n.geom::geography, t.geom::geography)) as reach_m, count(*) as n
       from target t

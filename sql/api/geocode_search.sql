@@ -169,7 +169,7 @@ begin
       where core.lower_case(p.abbreviation) = v_province
         or ' ' || core.comune_key(p.name) || ' ' like '% ' || v_province || ' %'
     );
-    -- A current province takes precedence over an earlier one with the same plate or name.
+    -- A current province takes precedence over an earlier province with the same car plate code or name.
     if cardinality(v_comuni) = 0 then
       v_comuni := array(
         select n.code
@@ -182,7 +182,7 @@ begin
   if v_comuni is not null then
     v_regions := array(select distinct s.region_code from core.street_name s where s.belfiore = any (v_comuni));
   else
-    -- The regions are also found if no list of comuni is loaded.
+    -- Adds the published regions, because core.region is empty if no list of comuni is loaded.
     v_regions := array(
       select r.code from core.region r
       union
@@ -417,7 +417,7 @@ begin
     from first f
     where v_whole
       or v_heaviest = 'infinity'
-      -- All other streets have a lower score than these streets.
+      -- The first attempt is sufficient if all other streets have a lower score than these streets.
       or (select count(*) = v_limit and min(o.score) > greatest(v_best_partial, v_best_heavy) from first o)
     order by f.score desc, f.comune_located desc, f.belfiore collate "C", f.street_id;
     exit when found or v_whole or v_heaviest = 'infinity';
@@ -646,7 +646,7 @@ set plan_cache_mode to force_generic_plan
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
-  -- The search stops when the best score reaches this value, because further attempts cannot find a closer match.
+  -- The search stops when the best score reaches this value. Further readings and fuzzy attempts are then skipped.
   good_enough constant numeric := 0.85;
   -- Maximum number of readings, the same as in parse-query.ts. Further readings are ignored.
   most_readings constant int4 := 6;
@@ -671,7 +671,8 @@ begin
     continue when v_reading ? 'called' and not api.has_addresses(array(select jsonb_array_elements_text(v_reading -> 'called')));
     foreach v_fuzzy in array array[false, true] loop
       exit readings when clock_timestamp() > v_until;
-      -- In the fuzzy attempt, a word that may name a comune is not corrected to a word of a street.
+      -- A reading marked as whole has no fuzzy attempt, because some of its words may name a comune. Such a word must not be corrected to a word of a street
+      -- name.
       continue when v_fuzzy and (v_reading ->> 'whole')::bool;
       select coalesce(jsonb_agg(to_jsonb(n) || jsonb_build_object('reading', v_ordinal)), '[]'::jsonb), greatest(v_best, max(n.street_score))
       into v_pass, v_best

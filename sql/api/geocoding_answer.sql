@@ -1,7 +1,7 @@
--- purpose: the server's answers for address search by text and for addresses around a point
+-- purpose: API responses to address searches by text, and to searches for addresses around a point
 -- reads: core.comune, core.region
 -- writes: api.find_comunes, api.named_comuni, api.not_loaded, api.search_answer, api.reverse_answer
--- grain: one call per answer
+-- grain: one call per response
 -- crs: EPSG:4326, longitude latitude
 
 create or replace function api.find_comunes(p_keys text[], p_fuzzy bool, out hits jsonb)
@@ -10,7 +10,7 @@ set search_path to core, section, ledger, public, pg_temp
 as $$
   select api.geocode_comune(p_keys, p_fuzzy)
 $$;
-comment on function api.find_comunes(text[], bool) is 'Places that the keys of a query name. The result is that of api.geocode_comune';
+comment on function api.find_comunes(text[], bool) is 'Places that the keys of a query name, as returned by api.geocode_comune';
 
 create or replace function api.named_comuni(p_readings jsonb) returns text[]
 language sql immutable parallel safe as $$
@@ -72,7 +72,7 @@ begin
   );
 end
 $$;
-comment on function api.search_answer(jsonb, text, text, int4) is 'Answer with the addresses for the readings of a query, best first, and query and city as in the request. If no address is found, the answer lists the named comuni that have no loaded addresses';
+comment on function api.search_answer(jsonb, text, text, int4) is 'Response with the addresses for the readings of a query, best first, and query and city as in the request. If no address is found, the response lists the named comuni that have no loaded addresses';
 
 create or replace function api.reverse_answer(p_lat float8, p_lng float8, p_radius_m int4, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -90,4 +90,4 @@ begin
   );
 end
 $$;
-comment on function api.reverse_answer(float8, float8, int4, int4) is 'Answer with the addresses around a point, nearest first';
+comment on function api.reverse_answer(float8, float8, int4, int4) is 'Response with the addresses around a point, nearest first';

@@ -1,7 +1,7 @@
 -- purpose: published regions for the health endpoint
 -- reads: ledger.publication, ledger.publication_table, core.region
 -- writes: api.health
--- grain: one call per answer
+-- grain: one call per response
 -- crs: none
 
 create or replace function api.health(out dataset text)

@@ -1,7 +1,7 @@
 -- purpose: attributions of answers about places in several regions
 -- reads: core.comune, core.comune_found
 -- writes: api.licenses_of
--- grain: one call per answer
+-- grain: one call per response
 -- crs: none
 
 create or replace function api.licenses_of(p_regions int4[], p_comuni text[], p_sections text[]) returns text

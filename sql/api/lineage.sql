@@ -136,7 +136,7 @@ begin
     refusal := 'never_kept';
     return;
   end if;
-  -- For a withdrawn region, the function returns a refusal instead of data.
+  -- For a withdrawn region, and for a parcel that was never published, the function returns a refusal instead of data.
   if not exists (select from ledger.publication u where u.unit_code = v_region and u.state = 'current')
     or not exists (select from core.parcel_register r where r.region_code = v_region and r.fid = p_fid)
   then

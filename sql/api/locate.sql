@@ -1,7 +1,7 @@
 -- purpose: parcels at points, in a box or polygon, and by cadastral identifiers
 -- reads: core.parcel, core.comune_catastale
 -- writes: api.located_parcel, api.located_answer, api.parcels_at, api.locate_point, api.locate_points, api.parcels_meeting, api.located_page, api.locate_box, api.locate_polygon, api.search_parcels
--- grain: one call per answer
+-- grain: one call per response
 -- crs: EPSG:4326, longitude latitude
 
 -- Argument p_form in all these functions is parcel, geometry (the parcel with its geometry and kind) or feature (GeoJSON).
@@ -13,7 +13,7 @@ declare
   v_facts text;
   v_geometry json;
 begin
-  -- The comune is read first, because parcels may be on other nodes, but comuni are on this node.
+  -- Reads the parcel in a separate statement, because parcels may be on other nodes, but comuni are on this node.
   select *
   into v_found
   from core.parcel p
@@ -40,7 +40,7 @@ begin
   end;
 end
 $$;
-comment on function api.located_parcel(int4, text, json) is 'A parcel in the form of the locate and search answers. Argument p_point is the point at which the parcel was found, null if the answer does not show the point';
+comment on function api.located_parcel(int4, text, json) is 'A parcel in the format of locate and search responses. Argument p_point is the point at which the parcel was found, null if the response does not contain the point';
 
 create or replace function api.located_answer(p_found json, p_meta json, p_form text) returns text
 language sql stable as $$
@@ -49,7 +49,7 @@ language sql stable as $$
     else api.envelope(p_found, p_meta)
   end
 $$;
-comment on function api.located_answer(json, json, text) is 'JSON text of an answer with the found parcels (results of api.located_parcel) and the member meta. Argument found is null if no parcel was found';
+comment on function api.located_answer(json, json, text) is 'JSON text of a response with the found parcels (results of api.located_parcel) and the member meta. Argument p_found is null if no parcel was found';
 
 create or replace function api.parcels_at(p_lat float8, p_lng float8, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -215,7 +215,7 @@ begin
     return;
   end if;
   area_m2 := core.area_m2(v_polygon);
-  -- 1 km².
+  -- The limit is 1 km².
   if area_m2 > 1000000 then
     return;
   end if;
@@ -224,7 +224,7 @@ begin
   answer := api.located_page(api.parcels_meeting(v_polygon, p_after, p_limit), 'polygon', to_json(p_wkt), p_after, p_limit, p_form);
 end
 $$;
-comment on function api.locate_polygon(text, int4, int4, text) is 'Page of parcels that intersect a polygon (WKT, degrees) or are within 1e-7° of the polygon, ordered by fid. The page starts after the fid p_after (-1: at the first parcel). The answer is null if the polygon is invalid (result problem states why) or larger than 1 km² (result area_m2)';
+comment on function api.locate_polygon(text, int4, int4, text) is 'Page of parcels that intersect a polygon (WKT, degrees) or are within 1e-7° of the polygon, ordered by fid. The page starts after the fid p_after (-1: at the first parcel). Result answer is null if the polygon is invalid (result problem states why) or larger than 1 km² (result area_m2)';
 
 create or replace function api.search_parcels(
   p_comuni text[], p_asked json, p_sheet text, p_label text, p_section text, p_limit int4, out publication text, out answer text

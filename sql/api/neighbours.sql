@@ -1,7 +1,7 @@
 -- purpose: the parcels that share a border with a parcel
 -- reads: core.parcel
 -- writes: api.parcel_neighbours
--- grain: one call per answer
+-- grain: one call per response
 -- crs: EPSG:4326; distances are measured in the UTM zone, lengths are geodesic (geography)
 
 create or replace function api.parcel_neighbours(p_fid int4, p_limit int4, out publication text, out answer text)
@@ -78,4 +78,4 @@ begin
   into answer;
 end
 $$;
-comment on function api.parcel_neighbours(int4, int4) is 'Parcels that share a border of at least 0.10 m with a parcel, with the length of the shared border in metres, longest first. A border is shared where the distance is at most 0.10 m. The answer is null if the parcel is not published';
+comment on function api.parcel_neighbours(int4, int4) is 'Parcels that share a border of at least 0.10 m with a parcel, with the length of the shared border in metres, longest first. A border is shared where the distance is at most 0.10 m. Result answer is null if the parcel is not published';

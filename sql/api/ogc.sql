@@ -1,7 +1,7 @@
 -- purpose: parcels and their sections as OGC API - Features
 -- reads: core.comune_catastale, core.parcel, core.region_box, ledger.publication
 -- writes: api.geojson_in, api.in_stored_system, api.feature_text, api.ogc_filter, api.features_in_box, api.features_of_comune, api.features_by_fid, api.features, api.feature, api.features_extent
--- grain: one call per answer
+-- grain: one call per response
 -- crs: EPSG:4326, longitude latitude (CRS84); answers, boxes and filters may use other systems
 
 -- Argument p_section in all these functions is the section of a collection (null: the collection parcels). Argument p_crs has the SRID, number of decimals and
@@ -222,7 +222,7 @@ begin
         and p.reference >= p_after_reference
         and (p.reference, p.fid) > (p_after_reference, p_after)
         and p.belfiore = p_comune
-        -- With this range condition, PostgreSQL reads only the index of references.
+        -- Tests the range with `<@`, for which PostgreSQL cannot use the index on fid. PostgreSQL therefore reads only the index of references.
         and p.fid <@ int4range(p_from, greatest(p_from, p_until))
         and (p_kind is null or p.kind = p_kind)
         and (p_box is null or st_intersects(p.geom, p_box))

@@ -1,7 +1,7 @@
 -- purpose: metrics of the published regions, their files, and the last refresh
 -- reads: ledger.added_column, ledger.file, ledger.hold, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run
 -- writes: api.published_state
--- grain: one call per answer
+-- grain: one call per response
 -- crs: none
 
 create or replace function api.published_state(out state jsonb)

@@ -112,7 +112,7 @@ begin
           c.value as answer
         from json_each_text(v_record #> '{meta,coverage}') c
         union all
-        -- Counts sections whose block contains a coverage for each map.
+        -- Adds the sections whose block contains a coverage for each map. For these sections, meta.coverage has no member.
         select
           s.name,
           c.key,
@@ -265,7 +265,7 @@ begin
       join ledger.file_place p using (file_id)
       where u.unit_code in (0, p_region)
         and u.state = 'current'
-        -- A file that does not distinguish comuni counts for every comune.
+        -- A file that does not distinguish comuni is listed for every comune.
         and (p.places && p_names or p.places = '{""}')
       group by r.source_id, f.file_id
     ) s
@@ -392,7 +392,7 @@ begin
     'files', api.quality_files(v_place.region, v_place.names),
     'figures', api.quality_figures(v_place.region, v_place.belfiore, v_place.istat_code, v_place.province_code),
     'rejects', api.quality_rejects(v_place.region, v_place.belfiore, v_place.istat_code),
-    -- Larger comuni would exceed the time limit of the server.
+    -- With more than 100,000 addresses, the findings would exceed the time limit of the server.
     'address_register', (select q.answer from api.address_quality(v_place.region, array[v_place.belfiore], 100000) q),
     'meta', json_build_object(
       'licenses', api.licenses(v_place.region, array(select s.name from api.known_sections() as s (name))),

@@ -1,7 +1,7 @@
--- purpose: limits on the use of the API
+-- purpose: limits on the requests of a token, and on the bad keys of a client
 -- reads: access.rate_window, access.failed_attempt
 -- writes: access.rate_window, access.failed_attempt, api.request_quota, api.count_request, api.requests_counted, api.caller_network, api.blocked_until, api.note_failure
--- grain: one row per token, or per address
+-- grain: one row per token, or per network of a client
 -- crs: none
 
 create or replace function api.request_quota() returns int4
@@ -14,7 +14,7 @@ create or replace function api.count_request(p_token_id int4, out used int4, out
 language plpgsql volatile as $$
 #variable_conflict use_column
 begin
-  -- The hour starts with the token's first request. Refused requests do not increase the counter, so the counter cannot overflow.
+  -- The hour starts with the token's first request. The counter stops at one more than the quota, so refused requests cannot make the counter overflow.
   insert into access.rate_window as w (token_id, started_at, used)
   values (p_token_id, now(), 1)
   on conflict (token_id) do update set

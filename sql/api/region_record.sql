@@ -20,8 +20,8 @@ begin
     select r.* into head, citations from api.parcel_record(p_fid, p_include, null::core.parcel) r;
     return;
   end if;
-  -- After the search path is set, each region evaluates its own expressions. PostgreSQL would plan a shared expression again whenever the region changes. An
-  -- assignment takes less time than a statement.
+  -- The branches repeat the same code, because an expression shared by all regions would be planned again whenever the region changes. The search path is set
+  -- in an assignment, because an assignment takes less time than a statement.
   case v_region
     when 1 then
       v_path := set_config('search_path', v_path, true);

@@ -1,4 +1,4 @@
--- purpose: content of a map tile
+-- purpose: the parcels and comuni for a map tile
 -- reads: core.comune, core.comune_register, core.parcel, layer.boundary, ledger.file, ledger.publication, ledger.publication_file
 -- writes: api.boundary_releases, api.comune_pieces, api.tile_parcels, api.tile_comuni
 -- grain: one call per tile
@@ -16,7 +16,7 @@ set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_box constant geometry := st_makeenvelope(p_box[1], p_box[2], p_box[3], p_box[4], 4326);
-  -- Computed once per tile instead of once per parcel.
+  -- The range is a constant, so it is computed once per tile instead of once per parcel.
   v_range constant int4range := int4range(p_range[1], p_range[2]);
   v_fids int4[];
   v_labels text[];
@@ -179,4 +179,4 @@ begin
   where not st_isempty(c.geom);
 end
 $$;
-comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region (null: all regions) in a box, with their published boundaries. Boundaries are simplified with a tolerance of p_step degrees. The result has [cadastral code, name, ISTAT code, region code] of each comune as JSON, and the geometries. Both are null if there is no comune';
+comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region (null: all regions) in a box, with their published boundaries. Boundaries are simplified with a tolerance of p_step_deg degrees. The result has [cadastral code, name, ISTAT code, region code] of each comune as JSON, and the geometries. Both are null if there is no comune';

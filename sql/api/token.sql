@@ -69,7 +69,7 @@ begin
   end if;
 end
 $$;
-comment on function api.admit(text, text, text, bool) is 'Looks up a token by the hexadecimal SHA-256 of the key. Counts the request for the token, or a bad key for the client''s address. If p_counted is false, the request is not counted. If result read_only is true, the database is read-only, and the server counts instead. Result outcome is ADMITTED, or the error code of the answer';
+comment on function api.admit(text, text, text, bool) is 'Looks up a token by the hexadecimal SHA-256 of the key. Counts the request for the token, or a bad key for the client''s address. If p_counted is false, the request is not counted. If result read_only is true, the database is read-only, and the server counts instead. Result outcome is ADMITTED, or the error code of the response';
 
 create or replace function api.admit_rows(
   p_token_id int4,

@@ -4,8 +4,8 @@
 -- grain: none
 -- crs: none
 
--- Grants the security definer functions, which are the interface of the server. All other functions read tables with the rights of the caller, and the server's
--- role may not read tables.
+-- Grants execution of the security definer functions, which are the interface of the server. All other functions read tables with the rights of the caller, and
+-- the server's role may not read tables.
 do $$
 declare
   v_function regprocedure;

@@ -1,4 +1,4 @@
--- purpose: for each comune, the source of buildings that is used there
+-- purpose: the source of buildings that is used in each comune
 -- version: 4
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building, layer.trento_building, core.comune_catastale
 -- writes: core.building_coverage

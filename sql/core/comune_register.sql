@@ -71,8 +71,8 @@ select
 from changed
 where latest = 1;
 
--- All changes of a code. A change of the numbering leads directly to the current code. If the list of a division has only one part, the other parts are
--- unknown.
+-- All changes of a code. A change of the numbering leads directly to the current code. If the list contains only one successor of a divided comune, the other
+-- successors are unknown.
 create table code_change as
 select
   x.old_code,

@@ -65,7 +65,7 @@ group by mine.belfiore;
 
 -- step: comune_boundary.sql
 
--- Empty if all files are maps of Italy.
+-- Empty if every file is a map of Italy or may be incomplete.
 create table boundary_piece as
 select
   drawn.belfiore,
@@ -91,7 +91,7 @@ select
   geom
 from landslide_hazard_piece;
 
--- Computes the areas of all comuni at once, because a query per comune would read all areas each time.
+-- Pairs the boundaries of all comuni with the hazard areas at once, because a query per comune would read all hazard areas each time.
 create unlogged table meeting_piece as
 select
   boundary_piece.belfiore,

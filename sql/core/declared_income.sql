@@ -2,12 +2,12 @@
 -- version: 3
 -- reads: layer.income, layer.comune_code
 -- writes: core.declared_income
--- grain: one row per comune, and per postal code of the comuni that have several
+-- grain: one row per comune, and one row per postal code of comuni with several postal codes
 -- crs: none
 
 -- Selects for each comune the newest tax year published for the complete comune, and the newest tax year published by postal code. The two years may differ,
--- and comuni may have different years. The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed
--- comune belongs to the region that the MEF files state.
+-- and comuni may have different years. The workspace has only comuni of the region, and comuni whose parcels are still in the files of the region's cadastre. A
+-- suppressed comune belongs to the region that the MEF files state.
 create table declared_income as
 with newest as (
   select

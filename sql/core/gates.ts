@@ -1,4 +1,4 @@
-/** Quality gates of the tables of `sql/core`. A column without a gate states the reason. Tables of sections define their own gates. */
+/** Defines the quality gates of the tables of `sql/core`, and the reason for each column without a gate. Tables of sections define their own gates. */
 import { each, presence, quantity, truth, type TableGate, type Truth, type Unwatched } from '../../pipelines/contract/gate.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 
@@ -79,7 +79,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.section_coverage': { unwatched: 'comuni that files cover; the gate compares the rows and values of the sections' },
   'core.point_of_interest': {
     section: 'poi',
-    // The gate compares provinces, because a comune has few points and the comune of some points is unknown.
+    // The gate compares the region as a whole, because a comune has few points and the comune of some points is unknown.
     by: 'whole',
     slice: { column: 'category' },
     fields: { geom: presence() },

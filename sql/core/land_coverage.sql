@@ -33,7 +33,7 @@ where exists (select from source_file);
 
 -- step: comune_boundary.sql
 
--- Empty if the file is the map of Italy.
+-- Empty if every file is the map of Italy.
 create table boundary_piece as
 select
   drawn.belfiore,

@@ -3,10 +3,10 @@
 -- reads: layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code, layer.boundary, layer.odonimo, layer.odonimo_indir, core.comune_register, core.comune_name, core.street, core.access_point, core.parcel
 -- writes: core.point_of_interest
 -- incremental: content, from the outline of the parcels
--- grain: one row per point whose comune is in the region, or of unknown region
+-- grain: one row per point whose comune is in the region, and per point whose region is unknown
 -- crs: EPSG:4326; distances are geodesic, in metres
 
--- All points of the current files. If several lists contain a school, the list of the newest school year is used.
+-- All points of the current files. A school may be in the lists of several school years.
 create table listed as
 select
   x.category || ':' || x.code as id,
@@ -130,6 +130,7 @@ join current_member m using (member_id);
 
 analyze listed;
 
+-- One row per point. If several lists contain a school, the list of the newest school year is used.
 create table published_point as
 select distinct on (t.id collate "C")
   t.*,
@@ -230,7 +231,8 @@ group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
 -- The comune of a point determines the region. If the comune is unknown, the province of the point determines the region. A point without comune and province
--- is kept in every region. If a comune moved but its former region still has its parcels, the points are also kept in the former region.
+-- is kept in every region. If a comune moved to a different region but its parcels are still in the files of the former region, its points are also kept in the
+-- former region.
 create table kept as
 with comune as (
   select
@@ -395,8 +397,8 @@ from (
 ) b
 where b.edition = 1;
 
--- In Italy, a degree of latitude is at least 110.9 km long, and a degree of longitude is 111.3 km times the cosine of the latitude. The cosine is computed
--- slightly further north, so that the box is never too small.
+-- Points whose coordinates are in a possible comune or near it, at most 200 m from the boundary. In Italy, a degree of latitude is at least 110.9 km long, and
+-- a degree of longitude is 111.3 km times the cosine of the latitude. The cosine is computed slightly further north, so that the box is never too small.
 create table inside_comune as
 select distinct on (id)
   id,
@@ -417,7 +419,7 @@ from (
   where r.quality = 'in Italy'
     and st_expand(r.geom, 200 / (111320 * cos(radians(st_y(r.geom) + 0.1))), 200 / 110900.0) && b.geom
   union all
-  -- If a comune has no boundary, distances are measured to the comune's parcels.
+  -- If a comune has no boundary, distances are measured to the comune's parcels. The limit is then 15 m.
   select
     r.id,
     c.belfiore,

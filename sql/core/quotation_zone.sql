@@ -5,8 +5,8 @@
 -- grain: one row per zone and half-year
 -- crs: none
 
--- The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed comune belongs to the region that the OMI
--- files state. ZONE and VALORI may be in different files. If ZONE lacks a zone, its name comes from VALORI.
+-- The workspace has only comuni of the region, and comuni whose parcels are still in the files of the region's cadastre. A suppressed comune belongs to the
+-- region that the OMI files state. ZONE and VALORI may be in different files. If ZONE lacks a zone, its name comes from VALORI.
 create table quotation_zone as
 select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
   g.code as region_code,

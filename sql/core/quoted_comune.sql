@@ -1,4 +1,4 @@
--- purpose: for each comune, the half-year of its quotations and the half-year of the perimeters for its parcels
+-- purpose: for each comune, the half-year of the newest quotations, and the half-year of the perimeters that assign zones to parcels
 -- version: 1
 -- reads: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter, layer.comune_code, core.quotation_zone
 -- writes: core.quoted_comune
@@ -48,7 +48,8 @@ linked as (
     half_year
   from quotation_zone
 ),
--- Perimeters of the quoted half-year need no LinkZona. If there are none, the newest perimeters with a LinkZona are used.
+-- Prefers the perimeters of the half-year of the quotations. If there are none, the newest perimeters are used whose half-year has zones of the comune in
+-- quotation_zone.
 placement as (
   select
     l.belfiore,

@@ -3,7 +3,7 @@
 -- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.comune_register, core.access_point, core.point_of_interest
 -- writes: core.section_coverage
 -- incremental: content
--- grain: one row per section and covered comune, and one row per section with data
+-- grain: one row per section and covered comune, and one row with comune * per section with loaded data
 -- crs: none
 
 -- Categories of points in each section.

@@ -52,7 +52,7 @@ with coded as (
   join token t on t.text = w.word
   group by w.street_id, w.ordinal
 ),
--- A name of the region has one number. A street with several spellings of the name counts once.
+-- Gives the same number (name_id) to equal names in the region. A street with several spellings of a name counts once.
 numbered as (
   select
     n.*,

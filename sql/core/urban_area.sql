@@ -1,4 +1,4 @@
--- purpose: the mapped urban areas around a region
+-- purpose: boundaries of the urban areas that the Urban Atlas maps in a region
 -- version: 2
 -- reads: core.parcel, layer.urban_boundary_piece
 -- writes: core.urban_area

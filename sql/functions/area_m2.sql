@@ -1,4 +1,4 @@
--- purpose: the true area of a polygon in degrees
+-- purpose: the true area of a polygon whose coordinates are in degrees
 -- reads: none
 -- writes: core.area_m2
 -- grain: one call per area

@@ -5,9 +5,9 @@
 -- crs: any in degrees
 
 -- Halves an area across the longer side of its box until each half has at most 256 vertices. Clipping by a box takes time in proportion to the number of
--- vertices, so two million vertices take seconds. st_subdivide computes an overlay for each division and takes many minutes. Dividing into quarters, with cuts
--- along a valley, gives ten times as many pieces. Clipping may leave a polygon that touches itself. The last step repairs such a polygon. A check of each
--- source compares the area of the pieces with the area of the complete polygon.
+-- vertices, so two million vertices take seconds. st_subdivide computes an overlay for each division and takes many minutes. Division into quarters would also
+-- cut long, narrow areas lengthwise, and would give ten times as many pieces. Clipping may leave a polygon that touches itself. The last step repairs such a
+-- polygon. A check of each source compares the area of the pieces with the area of the complete polygon.
 create or replace function core.area_pieces(area geometry) returns setof geometry
 language sql immutable parallel safe
 as $$
@@ -54,7 +54,7 @@ as $$
       ) as cell
       offset 0
     ) as cut
-    -- Clipping by a box sometimes loses a part if an edge runs along the box. Such a half is computed by an overlay, which is slow and correct.
+    -- Clipping by a box sometimes loses a part if an edge runs along the box. Such a half is computed by an overlay, which is slow but correct.
     cross join lateral (
       select abs(sum(st_area(part.geom)) - st_area(half.geom)) <= 1e-9 * st_area(half.geom) as is_whole
       from unnest(cut.clips) as part (geom)

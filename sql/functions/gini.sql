@@ -1,12 +1,12 @@
--- purpose: inequality of incomes from counts and amounts per bracket
+-- purpose: Gini index of incomes, computed from the number of taxpayers and the total income in each bracket
 -- reads: none
 -- writes: core.gini
 -- grain: one call per comune or postal code
 -- crs: none
 
--- The index is computed from the Lorenz curve of the brackets, sorted by mean income. If p = n / N, q = a / A and Q is the running sum of q, then
--- G = 1 − Σ p_i (Q_(i−1) + Q_i). Incomes inside a bracket are treated as equal, so G is a lower bound. Integers are summed and divided once, so every engine
--- returns the same number.
+-- The index is computed from the Lorenz curve of the brackets, sorted by mean income. Bracket i has n_i taxpayers and the amount a_i. N and A are the totals.
+-- If p = n / N, q = a / A and Q is the running sum of q, then G = 1 − Σ p_i (Q_(i−1) + Q_i). Incomes inside a bracket are treated as equal, so G is a lower
+-- bound. Integers are summed and divided once, so every engine returns the same number.
 create or replace function core.gini(counts int8[], amounts int8[], total_count int8, total_amount int8) returns numeric
 language sql immutable parallel safe
 as $$

@@ -1,7 +1,7 @@
 -- purpose: names of half-years
 -- reads: none
 -- writes: core.semester
--- grain: one value
+-- grain: one call per half-year
 -- crs: none
 
 create or replace function core.semester(p_half_year int4) returns text

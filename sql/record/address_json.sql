@@ -1,4 +1,4 @@
--- purpose: the JSON of an address in API answers
+-- purpose: the JSON of an address in API responses
 -- reads: core.access_point, core.street, core.comune, core.comune_found, core.region
 -- writes: api.street_number, api.formatted_address, api.address_json
 -- grain: one call per access point
@@ -61,4 +61,4 @@ begin
   );
 end
 $$;
-comment on function api.address_json(int2, int8, anyelement) is 'JSON of an access point in API answers: street, civico, locality, comune, province, region and point. Member formatted_address is the text of api.formatted_address';
+comment on function api.address_json(int2, int8, anyelement) is 'JSON of an access point in API responses: street, civico, locality, comune, province, region and point. Member formatted_address is the text of api.formatted_address';

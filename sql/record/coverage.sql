@@ -24,8 +24,9 @@ begin
   ) then
     return 'not_mapped';
   end if;
-  -- No release of the section is loaded, or an earlier version of mappale built the publication without core.section_coverage. For the earlier version, an
-  -- attribution shows that the section has a source. The result is not mapped, because some attributed sources only locate the points of a different source.
+  -- No release of the section is loaded, or an earlier version of mappale built the publication without core.section_coverage. In such a publication, an
+  -- attribution shows that the section has a source. The result is then not_mapped instead of mapped, because some attributed sources only locate the points of
+  -- a different source.
   return (
     select case when count(*) > 0 then 'not_mapped' else 'not_loaded' end
     from publication u

@@ -90,7 +90,7 @@ where n.nspname = $1
 order by 1
 
 -- statement: drop_others
--- Drops views before tables, because tables are dropped with the views that read them.
+-- Drops views before tables, because dropping a table also drops the views that read the table.
 select format('drop %s if exists %s cascade', kind, string_agg(name, ', ')) as sql
 from (
   select

@@ -23,7 +23,7 @@ from :"table"
 group by member_id
 
 -- statement: same_documents
--- Lists the documents whose bytes are equal in the published and in the current files, and whose rows are all current.
+-- Lists the documents whose bytes are equal in the published and in the current files, and which have as many current rows as published rows.
 create unlogged table :"schema".same_document as
 with published as (
   select
@@ -92,8 +92,8 @@ alter table :"schema".same_parcel add primary key (fid);
 analyze :"schema".same_parcel;
 
 -- statement: same_parcels_of_layer
--- The other columns of a parcel follow from its row in the layer. Rows with equal values therefore result in the published parcel. With the condition "is
--- true", PostgreSQL looks up the documents in a hash table. For a join, PostgreSQL would compare each parcel with all members.
+-- Lists the parcels whose row in the layer has the published values. The other columns of a parcel are computed from this row, so they are unchanged too. With
+-- the condition "is true", PostgreSQL looks up the documents in a hash table. For a join, PostgreSQL would compare each parcel with all members.
 select
   w.fid,
   n.member_id,
@@ -228,7 +228,8 @@ join :"was" p on p.geom && st_expand(c.geom, :'east', :'north');
 analyze :"schema".:"found";
 
 -- statement: sharing_fid
--- `analyze` gives PostgreSQL the number of values. PostgreSQL then uses the index of the column for a few values, and a sequential scan for many values.
+-- Adds the published parcels that share a value of the column with a changed parcel. `analyze` gives PostgreSQL the number of values. PostgreSQL then uses the
+-- index of the column for a few values, and a sequential scan for many values.
 create unlogged table :"schema".:"values" as
 select :"column"
 from :"schema".:"table"
@@ -272,7 +273,7 @@ select
   ) as reached
 
 -- statement: features
--- Each shape looks up its features in the index of the layer. The planner has no statistics for st_expand, which returns the box of the shape.
+-- st_expand returns the box of the shape. The planner has no statistics for st_expand, so each shape looks up its features in the index of the layer.
 select f.geom
 from :"schema".:"shape" s
 join :"table" f on f.geom && st_expand(s.geom, 0)

@@ -25,8 +25,8 @@ where isactive
 select set_config('citus.multi_shard_modify_mode', 'sequential', true)
 
 -- statement: not_distributed
--- Lists the tables keyed by fid, with the table of parcels first. Partitioned tables are found by their partition key. Tables of previous publications follow,
--- because a rollback may restore them.
+-- Lists the tables keyed by fid that are not distributed yet, with the table of parcels first. Partitioned tables are found by their partition key. Tables of
+-- previous publications follow, because a rollback may restore them.
 select t.relation::regclass::text as name
 from (
   select
@@ -88,8 +88,8 @@ $restrict$)
 where not success
 
 -- statement: role_on_workers
--- Creates the server's role on the workers, and grants the role the same rights there. A worker lacks the role if the role was created only for another
--- database of the server, or not at all. If the loading role may not create roles, workers without the role are skipped.
+-- Creates the server's role (mappale_api) on the workers. A worker lacks the role if the role was created only for another database of the server, or not at
+-- all. If the loading role may not create roles, workers without the role are skipped.
 select
   nodename || ':' || nodeport as node,
   ran.result
@@ -115,7 +115,7 @@ where not ran.success
   )
 
 -- statement: local_rows
--- Lists a table and its partitions that had rows before the distribution. Readers no longer see these rows on this node.
+-- Lists the partitions of a table that still contain rows on this node from before the distribution. Readers no longer see these rows.
 select relid::regclass::text as name
 from pg_partition_tree($1::regclass)
 where isleaf

@@ -190,9 +190,9 @@ group by slice, province, field, value
 having sum(count) <> 0
 
 -- statement: changes
--- Compares the values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank.
--- Columns median and p95 are the numbers of values that crossed the old quantile. Both columns leave out values that cross only because the number of rows
--- changed. The values crossed upwards if the quantile rose, and downwards if the quantile fell.
+-- Compares the values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank of
+-- the quantile. Columns median and p95 are the numbers of values that crossed the old quantile. Both columns leave out values that cross only because the
+-- number of rows changed. The values crossed upwards if the quantile rose, and downwards if the quantile fell.
 with value as (
   select
     slice,

@@ -4,9 +4,9 @@
 -- grain: one row per key and range of swaps
 -- crs: none
 
--- A row of history has the former content of a key, from one swap of the region until a later swap. If absent is true, the key had no row. If no row of history
--- for a key ends after a given time, the current row of the key was already valid at that time. Rows that never changed are therefore stored only in the
--- current tables.
+-- A row of history stores the former content of a key, from one swap of the region until a later swap. If absent is true, the key had no row. If no row of
+-- history for a key ends after a given time, the current row of the key was already valid at that time. Rows that never changed are therefore stored only in
+-- the current tables.
 
 -- statement: tables
 -- Lists the keys and columns of the swapped tables. A swapped table is partitioned, or is a table of Italy.
@@ -47,7 +47,7 @@ create table if not exists :"history" (
 );
 
 -- statement: follow
--- Adds the columns that a later version of mappale added to the table. Older rows of history have no values in these columns.
+-- Adds, converts and drops columns of a history table, so that its columns match those of the current table. In older rows, added columns are null.
 select format('alter table %s add column %I %s', to_regclass($2), p.attname, format_type(p.atttypid, p.atttypmod)) as sql
 from pg_attribute p
 where p.attrelid = to_regclass($1)
@@ -200,7 +200,7 @@ comment on view past.publication is 'Publications that were current at the past 
 
 create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz, out head text, out citations uuid[])
 language plpgsql volatile
--- The search path below is reset when this function ends.
+-- With this clause, PostgreSQL restores the caller's search path when the function ends.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
@@ -224,7 +224,7 @@ comment on function past.record_at(int4, text[], timestamptz) is 'Record of a pa
 
 create function past.columns_at(p_region int4, p_fids int4[], p_sections text[], p_moment timestamptz, out parcels json, out cells text)
 language plpgsql volatile
--- The search path below is reset when this function ends.
+-- With this clause, PostgreSQL restores the caller's search path when the function ends.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
@@ -242,7 +242,7 @@ comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'The g
 
 create function past.parcels_in(p_region int4, p_moment timestamptz, p_box geometry) returns table (fid int4, reference text, geom geometry)
 language plpgsql volatile
--- The search path below is reset when this function ends.
+-- With this clause, PostgreSQL restores the caller's search path when the function ends.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 #variable_conflict use_column
@@ -298,7 +298,7 @@ begin
     :"others";
 end
 $$;
-comment on function past.touches_all(int4, int4) is 'True if a swap may have changed every parcel of a region, because the swap replaced rows that do not belong to single parcels';
+comment on function past.touches_all(int4, int4) is 'True if a swap may have changed every parcel of a region. Such a swap published the region for the first time, removed the region, filled an empty table, or replaced rows that do not belong to single parcels';
 
 create function past.touched(p_region int4, p_swap int4, p_after int4, p_end int4, p_most int4) returns table (fid int4)
 language plpgsql stable as $$
@@ -515,7 +515,7 @@ from (:"rows") r
 where false
 
 -- statement: horizon
--- Returns for each region the swap that created the state at the given time, if the region has earlier swaps.
+-- Returns for each region the swap that created the state of a given number of months ago, if the region has earlier swaps.
 select
   unit_code::int4 as region,
   max(swap_id) as swap
@@ -601,7 +601,7 @@ from past.record_at($1, $2, $3::timestamptz) r
 select api.keeps_history() as keeps
 
 -- statement: registered
--- Returns the references that have or had a fid, region by region, in the order of the index.
+-- Returns the fids that the given references have or had, region by region, in the order of the index.
 (
   select r.*
   from unnest($1::text[]) as n (reference)

@@ -5,7 +5,7 @@
 -- crs: none
 
 -- statement: reusable_members
--- Lists members that the same version of the reader has already read.
+-- Lists the members that the same version of the reader has already read, and whose result does not depend on other members.
 select
   m.path,
   m.crc32,
@@ -167,8 +167,8 @@ group by member_id, code
 on conflict (member_id, code) do update set records = ledger.duplicate.records + excluded.records
 
 -- statement: account
--- Counts the records of the members that were read. Reused members have no staged rows, and their counts were recorded when they were reused. Referenced rows
--- are not counted again.
+-- Counts the records of the members that were read. Reused members have no staged rows, and their counts were recorded when they were reused. Rows of an
+-- earlier release to which a member refers are not counted again.
 with counted as (
   select *
   from unnest($2::int4[], $3::int8[]) as x (member_id, rows)
@@ -295,7 +295,7 @@ from place
 group by file_id, layer, series, region_code, likely_region_code, dated, named
 
 -- statement: releases_without_places
--- Lists releases that a version of mappale loaded without recording the comuni in the files.
+-- Lists releases that an earlier version of mappale loaded without recording the comuni in the files.
 select
   release_id as id,
   source_id as source
@@ -353,7 +353,8 @@ where release_id = $1
 drop table if exists member
 
 -- statement: entangled
--- Lists the members that a later release must read again. If load.sql did not create the table, a reject or duplicate may depend on another member.
+-- Lists the members that a later release must read again. If load.sql did not create the table, these are all members with rejects or duplicates, because a
+-- reject or duplicate may depend on a different member.
 create table if not exists entangled as
 select member_id
 from reject

@@ -324,7 +324,7 @@ set
 where step_id = $1
 
 -- statement: table_seconds
--- Returns the durations of the last builds of this region, or else of a different region.
+-- Returns the duration of the last build of each table, in this region or else in a different region.
 select distinct on (t.relation)
   t.relation,
   t.seconds::float8 as seconds
@@ -428,7 +428,8 @@ where p.state = 'current'
   and t.relation = 'core.parcel'
 
 -- statement: loading_rates
--- Returns by source the bytes of the files and of the layers loaded from these files. In the row with the total, the source is empty.
+-- Returns for each source how many bytes of its files are loaded per second, and the bytes of its layers per byte of the files. In the row with the total, the
+-- source is empty.
 with layer as (
   select
     substring(c.relname from '_([0-9]+)$')::int4 as release_id,
@@ -467,7 +468,7 @@ group by rollup (source_id)
 having count(*) > 0
 
 -- statement: building_rate
--- Returns the rates per parcel, from the first region that was built in this database.
+-- Returns the seconds and the bytes per parcel of the first region that was built in this database.
 select
   b.seconds / b.parcels as seconds,
   (

@@ -83,7 +83,7 @@ order by fid
 limit $3
 
 -- statement: not_loaded
--- Lists the sections with the coverage not_loaded in the records of given parcels. A section with a separate coverage for each map is listed if none of its
+-- Lists the sections with the coverage not_loaded in all records of the given parcels. A section with a separate coverage for each map is listed if none of its
 -- maps is loaded.
 with record as (
   select api.parcel(fid, $2::text[]) as content
@@ -111,7 +111,7 @@ group by section
 having bool_and(coverage = 'not_loaded')
 
 -- statement: left_out
--- Lists by region the files that the last run for this region left out.
+-- Lists by region the files that the last completed run for the region left out.
 select distinct on (u.region)
   u.region::int4 as region,
   r.report -> 'left_out' as "leftOut"
@@ -144,7 +144,8 @@ join ledger.file f using (file_id)
 where p.state in ('current', 'previous')
 
 -- statement: forget_publications
--- Deletes past publications to which no swap refers. Attributions are kept as long as their data.
+-- Deletes past publications to which no swap refers, with their attributions. Other past publications keep their attributions, because history keeps their
+-- data.
 delete from ledger.publication p
 where p.state = 'past'
   and not exists (
@@ -345,7 +346,7 @@ where release_id = $1
 delete from ledger.built
 
 -- statement: read_again
--- Sets a fingerprint that no file can have, so the next run reads the files again. Until then, the release is used.
+-- Sets a fingerprint that no file can have, so the next run reads the files again. Until then, the release remains in use.
 update ledger.release
 set
   fingerprint = 'retry ' || release_id,

@@ -136,7 +136,7 @@ join combination c using (number)
 cross join jsonb_array_elements_text(c.keys) as k (key)
 
 -- statement: citations
--- Lists the sources of some sections in the current publication of a region.
+-- Lists the sources of the given sections in the current publication of a region.
 select
   a.section,
   a.source_id as source,
@@ -154,7 +154,7 @@ select *
 from fact
 
 -- statement: cited_keys
--- Lists the combinations of sources of some sections in the current publication of a region, and the keys that cite these combinations.
+-- Lists the combinations of sources of the given sections in the current publication of a region, and the keys that cite these combinations.
 select
   k.section,
   array_agg(k.key order by k.key collate "C") as keys,
@@ -174,7 +174,7 @@ group by k.section, c.citation, c.source_ids, c.licenses
 order by k.section, c.citation
 
 -- statement: note_content
--- Stores a digest that distinguishes this publication from every other publication. Response caches use the digest.
+-- Stores a digest of the content, attributions and citations of the publication. Response caches use the digest to distinguish publications.
 update ledger.publication
 set digest = (
   select md5(coalesce(string_agg(l.line, chr(10) order by l.line collate "C"), ''))

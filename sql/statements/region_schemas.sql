@@ -1,11 +1,11 @@
--- purpose: for each region, a schema of views through which the records of the region are read
+-- purpose: one schema of views per region, from which the records of the region are read
 -- reads: none
 -- writes: none
 -- grain: one schema per published region
 -- crs: none
 
--- A query on a table partitioned by region locks all partitions before the query selects one. With twenty regions, a record would hold more than a thousand
--- locks, and would take twice as long.
+-- A query on a table partitioned by region locks the partitions of all regions before it selects one. Without these views, the query for one record would hold
+-- more than a thousand locks if twenty regions are loaded, and would take twice as long.
 
 -- statement: made
 select n.nspname as name
@@ -21,7 +21,7 @@ comment on schema :"schema" is :'description';
 drop schema if exists :"schema" cascade
 
 -- statement: view
--- The columns have the order of the partitioned table, because functions read the rows as rows of that table.
+-- The columns are in the same order as in the partitioned table, because functions read the rows as rows of that table.
 create or replace view :"view" as
 select :"columns"
 from :"from";

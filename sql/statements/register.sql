@@ -24,7 +24,7 @@ exists (
 )
 
 -- statement: come_back
--- Marks retired parcels as current if they are published again. History keeps removed entries of the register. Several references may have the same fid.
+-- Marks retired parcels as current if they are published again, and stores their previous state in history.retired. Several references may have the same fid.
 with was as (
   select
     r.region_code,
@@ -114,7 +114,7 @@ select
 from core.parcel
 
 -- statement: standing_with_new
--- Also reads the new parcels of the region, which are not yet attached.
+-- Reads the published parcels of all other regions, and the new parcels of this region from a table that is not yet attached as a partition.
 select
   fid,
   geom

@@ -53,14 +53,14 @@ order by 1, t.relation collate "C"
 pg_total_relation_size(c.id)
 
 -- statement: size_on_nodes
--- Also measures distributed tables, whose rows are not on the coordinator.
+-- For a distributed table, returns the total size on all nodes, because the rows are not on the coordinator.
 case
   when exists (select from pg_dist_partition d where d.logicalrelid = c.id) then citus_total_relation_size(c.id)
   else pg_total_relation_size(c.id)
 end
 
 -- statement: releases
--- Returns the recorded totals of a release, and the totals counted again from its members, rejects and duplicates.
+-- Returns the recorded totals of each release, and the totals recomputed from the members, rejects and duplicates of the release.
 with used as (
   select
     f.release_id,
@@ -156,7 +156,7 @@ group by source_id, code
 order by source_id collate "C", count(*) desc, code collate "C"
 
 -- statement: figures
--- Returns the metrics by province and by comune. Metrics of tables that both publications share are read once.
+-- Returns the metrics by province and by comune. The metrics of a table that both publications share are returned for both publications.
 select
   p.state,
   t.relation,
@@ -226,7 +226,7 @@ order by belfiore
 select api.quality_coverage($1, $2) as coverage
 
 -- statement: outlines
--- Returns the boundary of each comune from the newest edition that has the comune. Boundaries are simplified for a small map.
+-- Returns the boundary of each comune from the newest edition that contains the comune. Boundaries are simplified for a small map.
 with meaning as (
   select
     c.istat_code as code,

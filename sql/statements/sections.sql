@@ -9,7 +9,7 @@ create table if not exists :"relation" (
   :"columns",
   primary key (:"key")
 ) partition by range (fid);
--- A table of an earlier version lacks new columns. In rows that were built before, a new column is null.
+-- Adds the columns that a table of an earlier version lacks. An added column is null in existing rows.
 :"added"
 comment on table :"relation" is :'description';
 :"comments";
@@ -32,7 +32,8 @@ language plpgsql stable as $$
 declare
   v_found record;
 begin
-  -- PostgreSQL would plan a dynamic statement again at every call. A case statement would evaluate a statement for each section before the given section.
+  -- Uses a case expression. PostgreSQL would plan a dynamic statement again at every call. A case statement would evaluate one expression for each section that
+  -- precedes the given section.
   v_found := case p_section
     :"records"
   end;
@@ -41,7 +42,7 @@ begin
   keys := v_found.keys;
 end
 $$;
-comment on function api.section_record(text, int4, anyelement) is 'Block of a section as JSON. Result linked is true if the loaded data covers the parcel (null: the section does not report this). Result keys has keys of the parcel in ledger.cited, by which api.cite finds the sources of the values';
+comment on function api.section_record(text, int4, anyelement) is 'Block of a section as JSON. Result linked is true if the loaded data covers the parcel (null: the section does not report this). Result keys contains the keys of the parcel in ledger.cited, from which api.cite finds the sources of the values';
 
 create or replace function api.section_reached(p_section text, p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -51,7 +52,7 @@ begin
   end;
 end
 $$;
-comment on function api.section_reached(text, int4, text, geometry, anyelement) is 'Coverage of a point (EPSG:4326) in a comune by the rule of a section: mapped, not_mapped or not_loaded, or how to decide. Value as_found: the section reports the coverage of each parcel. Value if_found: the parcel is mapped only if the section has a value. Value partly_if_linked: the coverage is partial if the section reports linked as true. The result is null if the section has no rule';
+comment on function api.section_reached(text, int4, text, geometry, anyelement) is 'Coverage of a point (EPSG:4326) in a comune by the rule of a section: mapped, not_mapped, not_loaded, or a value that the caller resolves for each parcel. Value as_found: the section reports the coverage of each parcel. Value if_found: the parcel is mapped only if the section has a value. Value partly_if_linked: the coverage is partial if the section reports linked as true. The result is null if the section has no rule';
 
 create or replace function api.is_applicable(p_section text, p_kind text) returns bool
 language sql immutable parallel safe as $$
@@ -71,13 +72,13 @@ begin
   end case;
 end
 $$;
-comment on function api.section_columns(text, int4[], anyelement) is 'A section of many parcels. Column cells is an array of values in the order that the section defines. Column linked: the same as result linked of api.section_record. Column found is true if the section has content. A parcel without content may have no row';
+comment on function api.section_columns(text, int4[], anyelement) is 'Values of a section for many parcels. Column cells is an array of the values in the order that the section defines. Column linked is the same as the result linked of api.section_record. Column found is true if the section has content. A parcel without content may have no row';
 
 create or replace function api.covered_sections() returns text[]
 language sql immutable parallel safe as $$
   select array[:'covered']
 $$;
-comment on function api.covered_sections() is 'Sections with an entry in meta.coverage. The other sections have the coverage inside the block';
+comment on function api.covered_sections() is 'Sections with an entry in meta.coverage. The blocks of the other sections contain the coverage';
 
 create or replace function api.pointwise_sections() returns text[]
 language sql immutable parallel safe as $$

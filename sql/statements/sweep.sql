@@ -54,7 +54,7 @@ join ledger.file f using (file_id)
 order by t.model, t.name collate "C", t.member_id
 
 -- statement: places
--- Returns the paths of all files with the same bytes.
+-- Returns the paths of all files with one of the given SHA-256 digests.
 select
   path,
   size,
@@ -66,9 +66,10 @@ where sha256 = any ($1::text[])
 order by path
 
 -- statement: shapes
--- Sorts the shapes by stripes of the width of a tile, and in a stripe by rows of blocks, so only few blocks must be kept in memory. Points are transformed in
--- this statement, because they determine the order. Areas are transformed when they are fetched. Shapes that already have all values from another model are
--- skipped. The first offset 0 keeps the box out of the query for the shapes. The planner does not know the box, and would expect a single shape in it.
+-- Sorts the shapes by stripes as wide as a tile, and within a stripe by rows of blocks, so that only few blocks must be kept in memory. Points are transformed
+-- in this statement, because they determine the order. Areas are transformed when they are fetched. Shapes that already have all values from a different model
+-- are skipped. The first offset 0 keeps the condition on the box out of the query for the shapes. The planner does not know the box when it plans the query,
+-- and would expect a single shape in the box.
 declare swept_shape no scroll cursor for
 select
   o.id,

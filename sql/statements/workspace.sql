@@ -162,7 +162,7 @@ join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
   and m.release_id = $2
 
 -- statement: note_layer_places
--- Records the comuni that a layer names in the columns that its source states. The list of columns may be empty.
+-- Records the places that a layer names, such as comuni. The source of the layer declares the columns that are read. Lists of undeclared columns are empty.
 insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places)
 select
   file_id,
@@ -188,8 +188,9 @@ from (
 group by file_id, series, region_code, likely_region_code, dated
 
 -- statement: repeating_members
--- Only members that were read can repeat a record. The other members were compared with each other when an earlier release was loaded. Finds the rows with a
--- record of these members first. A join with all members would read the layer in an order that the planner cannot estimate.
+-- Returns the members with a record that occurs more than once in their file. Only members that were read can repeat a record, because the other members were
+-- compared with each other when an earlier release was loaded. The query first finds the rows with the records of the members that were read. A join with all
+-- members would read the layer in an order that the planner cannot estimate.
 with hit as materialized (
   select
     l.member_id,
@@ -212,7 +213,7 @@ from (
 where rows > 1
 
 -- statement: in_same_groups
--- The members are an array, because PostgreSQL then looks up their rows in the index of the column.
+-- The members are in an array, because PostgreSQL then finds the rows of the members with the index on member_id.
 and l.member_id = any (
   array(
     select g.member_id

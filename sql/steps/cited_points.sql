@@ -51,7 +51,7 @@ named as (
     cited
   from of_most
   union
-  -- Parcels whose points have different vintages from the points of most parcels get a separate key.
+  -- A parcel gets a separate key if the vintages of its points differ from those of most parcels with the same key.
   select
     p.key || ' ' || p.fid,
     p.cited

@@ -1,11 +1,11 @@
 -- purpose: step of a build: the boundaries of the comuni of the table place
 -- reads: core.comune_register, layer.comune_code, layer.boundary
 -- writes: none
--- grain: one row per boundary; the boundaries of a comune come from the newest file that has the comune
+-- grain: one row per boundary; the boundaries of a comune come from the newest file that contains the comune
 -- crs: EPSG:4326
 
--- A boundary of an earlier year has the ISTAT code of that year, so former codes are matched too. If several files have a comune, the newest file is used. A
--- current comune may have the boundaries of its former comuni.
+-- A boundary of an earlier year has the ISTAT code of that year, so former codes are also matched. If several files contain a comune, the newest file is used.
+-- A current comune may have the boundaries of its former comuni.
 create view comune_boundary as
 with meaning as (
   select

@@ -5,7 +5,7 @@
 -- crs: none
 
 -- The cadastre keeps the code of a merged comune for months or years. The list of suppressed comuni has no cadastral codes, so the comune is found by the name
--- in the cadastre's document. A name that leads to several current comuni is not used.
+-- in the cadastre's document. A name that matches several current comuni is not used.
 create table comune_today as
 with merged as (
   select

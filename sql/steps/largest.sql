@@ -1,4 +1,4 @@
--- purpose: step of a build that follows overlay.sql: the class with the largest area in each parcel, and the areas of this class
+-- purpose: step of a build that follows overlay.sql: the class with the largest area in each parcel, and the areas that were compared
 -- reads: none
 -- writes: none
 -- grain: largest has one row per parcel, largest_area one row per parcel and area

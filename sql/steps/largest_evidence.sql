@@ -1,7 +1,7 @@
 -- purpose: step of an explanation that follows largest.sql: the polygons that determine the class with the largest area in each parcel
 -- reads: none
 -- writes: none
--- grain: one row per polygon, and a second row per polygon of the class
+-- grain: one row per parcel and polygon, and a second row for each polygon of the class
 -- crs: none
 
 create view largest_evidence as

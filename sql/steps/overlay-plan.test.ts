@@ -1,6 +1,6 @@
 /**
- * Tests the query plans of the step overlay with tables large enough to reveal a wrong plan. The tables have 210,000 parcels under squares of 300 m, and twenty
- * times as many squares elsewhere.
+ * Tests the query plans of the step overlay with tables large enough to reveal a wrong plan. The tables contain 210,000 parcels under squares of 300 m, and
+ * twenty times as many squares elsewhere.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
@@ -59,7 +59,7 @@ const SETUP = `
   analyze;
 `;
 
-describeDatabase('the joins of the step overlay', (engine) => {
+describeDatabase('the step overlay', (engine) => {
   let database: Database;
 
   beforeAll(async () => {
@@ -108,7 +108,7 @@ describeDatabase('the joins of the step overlay', (engine) => {
     });
   });
 
-  it('computes no intersection for the two thirds of these parcels that one piece covers', async () => {
+  it('needs no intersection for two thirds of the land parcels, because one piece covers each of these parcels', async () => {
     const { above } = splitAt(sqlOf('sql/sections/land_cover/build.sql'), 'overlay_union');
     const [row] = await rolledBack(database, async (session) => {
       await session.script(`set local search_path to plan, public; ${above}`, 'land_cover');

@@ -8,7 +8,7 @@
 --   overlay_parcel (fid, belfiore, area_m2, geom): the parcels
 --   overlay_piece (map, class, release_id, member_id, position, geom): the areas of the maps, in pieces; pieces of one area do not overlap
 --   overlay_silent (map, class, belfiore, member_id): files whose areas are ignored in a comune (class null: in all classes)
--- It then reads two results: overlay, and overlay_area for an explanation.
+-- The file then reads the result from overlay. An explanation also reads overlay_area.
 
 -- Each piece is joined with the parcels in its box, so PostGIS prepares each piece only once. Parcels are stored in Hilbert order, so the parcels in a box are
 -- close together on disk. The opposite order, looking up the pieces of each parcel, takes twenty times longer.

@@ -8,8 +8,8 @@
 -- to the land parcel that contains the point. On a common border, the smaller parcel is used, or the first by reference if the areas are equal. Any other point
 -- belongs to the nearest land parcel of its comune within 15 m. An example of such a point is an access point in the parcel of a road.
 
--- Chooses one of two methods, which give the same result but take different times. With many points, points and parcels are joined by cells of 0.001 degrees
--- (about 100 m) in a hash table. This join takes 8 s, and lookups in an index of a million boxes take 25 s. With few points, each point is looked up in the
+-- Chooses the faster of two methods, which return the same result. If there are many points, points and parcels are joined by cells of 0.001 degrees (about
+-- 100 m) in a hash table. This join takes 8 s, and lookups in an index of a million boxes take 25 s. If there are few points, each point is looked up in the
 -- index.
 create table point_method as
 select

@@ -24,13 +24,13 @@ function ownerOf([x, y]: Point): number | undefined {
   return PARCELS.filter((each) => each.kind === 'land' && touches(x, each.x) && touches(y, each.y)).sort((a, b) => a.areaM2 - b.areaM2)[0]?.fid;
 }
 
-describeDatabase('the parcel that a point is inside', (engine) => {
+describeDatabase('the step placement', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
   });
 
-  it.each([['the index', 30, false], ['cells', 300, true]])('assigns a point to the smallest land parcel that touches the point, by %s', async (_, many, byCell) => {
+  it.each([['the index', 30, false], ['cells', 300, true]])('assigns a point to the smallest land parcel that touches the point, with %s', async (_, many, byCell) => {
     const random = randomOf(STEP, testEnvironment().seed);
     const points = Array.from({ length: many }, (): Point => [random.below(41), random.below(41)]);
     const found = await rolledBack(database, async (session) => {

@@ -52,7 +52,7 @@ describeEngines('a server with a base map', (engine) => {
 
     const policyOf = async (server: Pick<typeof service, 'ask'>, path: string): Promise<string> => (await server.ask(path)).headers['content-security-policy']!;
 
-    it('allows requests of the map to exactly the origin of the tiles, and no scripts or pictures', async () => {
+    it('adds only the origin of the tiles to the content security policy of the map, for requests and not for scripts or pictures', async () => {
       const without = await policyOf(plain, '/map');
       expect(without).toContain("connect-src 'self';");
       expect(await policyOf(service, '/map')).toBe(without.replace("connect-src 'self';", `connect-src 'self' ${origin};`));

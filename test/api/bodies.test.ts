@@ -38,7 +38,7 @@ describeDatabase('uploads:', (engine) => {
   });
   const broken = (key: string): Promise<Socket> => send(`${head(key, 'Content-Length: 1000')}fid\n1`);
   const whole = async (key: string): Promise<number> => statusOf(await send(`${head(key, 'Content-Length: 6')}fid\n1\n`));
-  /** Repeats a request until the server no longer refuses the request because the token is busy. */
+  /** Repeats a request until its status is not 429, and returns the status. */
   const settled = async (ask: () => Promise<number>): Promise<number> => {
     let status = 429;
     await expect.poll(async () => (status = await ask())).not.toBe(429);

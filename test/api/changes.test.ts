@@ -25,7 +25,7 @@ interface Meta {
 it.each([
   [['2025-06-30'], '2025-06-30'], [['20250630'], '2025-06-30'], [['2025_1'], '2025-06-30'], [['2015_1', '2025_2'], '2025-12-31'], [['2018_2022'], '2022-12-31'], [['basi_2021'], '2021-12-31'],
   [['2023', '2024'], '2024-12-31'], [['0000'], null], [['1.1'], null], [[], null],
-])('the newest vintage of %j ends on %s', (vintages, day) => {
+])('the last day that the vintages %j cover is %s', (vintages, day) => {
   expect(cutOff(vintages)).toBe(day);
 });
 

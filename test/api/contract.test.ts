@@ -38,7 +38,7 @@ describeEngines('the REST API', (engine) => {
   };
   const dataOf = (answered: Answered): Json[] => answered.body!['data'] as Json[];
   const metaOf = (answered: Answered): Json => answered.body!['meta'] as Json;
-  /** Returns one request path per endpoint. No response is empty. */
+  /** Returns one request path per endpoint. Each request finds data. */
   const questions = (): string[] => [
     `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}`, `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/search?comune=${String(address['municipality_code'])}&foglio=${sheet}`,
     `/parcels/${parcel.fid}`, `/parcels/${parcel.fid}/neighbours`, `/parcels/${parcel.fid}/lineage`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
@@ -60,7 +60,7 @@ describeEngines('the REST API', (engine) => {
   });
   afterAll(() => service?.close());
 
-  it('answers every endpoint as the OpenAPI document describes', async () => {
+  it('responds to requests for every endpoint as the OpenAPI document describes', async () => {
     expect(questions().length).toBe(ENDPOINTS.length);
     for (const path of questions()) {
       const answered = await ask(path);
@@ -94,7 +94,7 @@ describeEngines('the REST API', (engine) => {
   });
 
   describe('locate', () => {
-    it('finds the parcel at the parcel\'s own representative point', async () => {
+    it('finds a parcel at its representative point', async () => {
       const answered = await ask(`/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`);
       expect(dataOf(answered)).toEqual([{
         fid: parcel.fid, ...Object.fromEntries(['gml_id', 'label', 'cadastral_reference', 'area_m2', 'centroid', 'municipality'].map((field) => [field, (parcel.record['basic'] as Json)[field]])),
@@ -128,7 +128,7 @@ describeEngines('the REST API', (engine) => {
       const fids = dataOf(all).map(({ fid }) => fid as number);
       expect(fids).toEqual([...fids].sort((a, b) => a - b));
       expect(fids.length).toBeGreaterThan(3);
-      // A box around a parcel intersects at least the parcels that the parcel itself intersects.
+      // If a parcel intersects a box, the bounding box of the parcel also intersects the box. The opposite is not always true.
       const references = new Set(expected.map(({ reference }) => reference));
       expect(dataOf(all).filter((each) => !references.has(String(each['cadastral_reference'])))).toEqual([]);
       expect(metaOf(all)).toEqual({ mode: 'bbox', bbox: box, after: null, limit: 200, count: fids.length, truncated: false });
@@ -173,7 +173,7 @@ describeEngines('the REST API', (engine) => {
       expect(words).toMatch(/Istat/);
     });
 
-    it('exists for every parcel of the region, including roads and water', async () => {
+    it('matches the OpenAPI document for land, road and water parcels', async () => {
       const rows = await service.database.query<{ fid: number; kind: string }>("select fid, kind from core.parcel where kind <> 'land' or fid % 5 = 0 order by fid");
       expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(['land', 'road', 'water']));
       const other = await service.token();
@@ -185,7 +185,7 @@ describeEngines('the REST API', (engine) => {
   });
 
   describe('geocoding', () => {
-    it('finds an address by its displayed text, and repeats the query in the answer', async () => {
+    it('finds an address by its displayed text, and repeats the query in the response', async () => {
       const q = `${String(address['street_name'])} ${String(address['street_number'])}`;
       const city = String(address['municipality_code']);
       const answered = await ask(`/geocode/search?q=${encodeURIComponent(q)}&city=${city}`);
@@ -285,7 +285,7 @@ describeEngines('the REST API', (engine) => {
       ['/admin/municipalities?province=A&province=B', 'INVALID_PARAMS', 'province'],
     ];
 
-    it('with invalid values are refused, and the error has the parameter\'s name and the allowed values', async () => {
+    it('with invalid values are refused, and the error contains the parameter\'s name and the allowed values', async () => {
       const fresh = await service.token();
       for (const [path, code, parameter] of refused) {
         const answered = await service.ask(path, { key: fresh });
@@ -307,7 +307,7 @@ describeEngines('the REST API', (engine) => {
       ]) expect((await ask(path)).status, path).toBe(200);
     });
 
-    it('return 404 if the parcel does not exist', async () => {
+    it('return 404 if they name a parcel that does not exist', async () => {
       for (const fid of [0, 1, 2_147_483_647, firstFid(service.region.code + 1) - 1]) {
         const answered = await ask(`/parcels/${fid}`);
         expect(answered.status).toBe(404);
@@ -316,8 +316,8 @@ describeEngines('the REST API', (engine) => {
     });
   });
 
-  describe('the order of checks', () => {
-    it('is path, method, key, scope, rate, parameters, existence, and the first failed check decides the answer', async () => {
+  describe('a request', () => {
+    it('is checked in the order path, method, key, scope, rate limit, parameters, existence, and the first failed check determines the response', async () => {
       const narrow = await service.token(['admin_data:read']);
       const spent = await service.token();
       const spentId = (await service.database.query<{ id: number }>('select max(token_id) as id from access.token'))[0]!.id;
@@ -338,7 +338,7 @@ describeEngines('the REST API', (engine) => {
       expect(await status('/parcels/1?include=risk', { key })).toEqual([404, 'NOT_FOUND']);
     });
 
-    it('gives 405 with Allow for every method except GET on every path, with any body', async () => {
+    it('with a method other than GET gets 405 with Allow, on every path and with any body', async () => {
       for (const path of ['/health', '/openapi.json', '/docs', '/map', ...questions().map((question) => question.split('?')[0]!)]) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
           const answered = await service.ask(path, { method, headers: { 'content-type': 'text/plain' }, ...(method === 'HEAD' ? {} : { body: '{' }) });
@@ -348,7 +348,7 @@ describeEngines('the REST API', (engine) => {
       }
     });
 
-    it('gives 404 for every other path', async () => {
+    it('for an unknown path gets 404', async () => {
       for (const path of ['', '/', '/nothing', '/health/', '/Health', '/parcels', '/parcels/', '/parcels/1/2', '/parcels//', '/../../etc/passwd', `/parcels/${'1'.repeat(5000)}`, '/admin', '/docs/../../package.json', '/map/..%2f..%2fserver.ts']) {
         const answered = await service.ask(path, { key });
         expect([path.slice(0, 40), answered.status]).toEqual([path.slice(0, 40), 404]);
@@ -357,8 +357,8 @@ describeEngines('the REST API', (engine) => {
     });
   });
 
-  describe('headers', () => {
-    it('report the requests left in the hour in every answer to a valid token, even to a refused request', async () => {
+  describe('headers and metadata', () => {
+    it('report the requests left in the hour to every client with a valid token, even if the request is refused', async () => {
       const fresh = await service.token();
       const narrow = await service.token(['admin_data:read']);
       const seen: string[] = [];
@@ -374,7 +374,7 @@ describeEngines('the REST API', (engine) => {
       expect(refusedScope.body).toMatchObject({ details: { required_scope: 'parcels:read' } });
     });
 
-    it('allow pages of any origin to send requests with their key, and to read the limits', async () => {
+    it('allow pages of any origin to send a key and to read the rate limits', async () => {
       const preflight = await service.ask(`/parcels/${parcel.fid}`, { method: 'OPTIONS', headers: { origin: 'https://example.org', 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-api-key' } });
       expect(preflight.status).toBe(204);
       expect(preflight.headers['access-control-allow-origin']).toBe('*');
@@ -491,7 +491,7 @@ describeEngines('the REST API', (engine) => {
       }
     });
 
-    it('contain Vary, and the same request ID as the log line', async () => {
+    it('contain Vary, and a different request ID in each response', async () => {
       const seen = new Set<string | undefined>();
       for (const [path, options] of [[`/parcels/${parcel.fid}`, { key }], ['/parcels/x', { key }], ['/parcels/1', {}], ['/nothing', {}], ['/health', {}], ['/openapi.json', {}], ['/docs', {}], ['/map/map.js', {}], ['/%zz', {}], ['/health', { method: 'POST' }], ['/health', { method: 'OPTIONS' }]] as const) {
         const { headers } = await service.ask(path, options);
@@ -505,7 +505,7 @@ describeEngines('the REST API', (engine) => {
       expect([again.status, again.headers['vary'], typeof again.headers['x-request-id']]).toEqual([304, headers['vary'], 'string']);
     });
 
-    it('declare compression only for large answers to clients that accept compression', async () => {
+    it('declare gzip compression only to clients that accept gzip', async () => {
       const plain = await service.ask(`/parcels/${parcel.fid}`, { key });
       expect(plain.headers['content-encoding']).toBeUndefined();
       const packed = await service.app.inject({ method: 'GET', url: `${BASE}/parcels/${parcel.fid}`, headers: { 'x-api-key': key, 'accept-encoding': 'gzip' } });
@@ -558,7 +558,7 @@ describeEngines('the REST API', (engine) => {
         const { status, text } = await service.ask(path, { key: other });
         let answer = JSON.parse(text, roughShares) as Json;
         if (name.startsWith('parcel')) {
-          // The golden file of a section has the section's part of a complete record.
+          // The golden file of a section contains the section's part of a complete record.
           const { rest, sections } = splitRecord(answer);
           expect(JSON.stringify(joinRecord(rest, sections))).toBe(JSON.stringify(answer));
           if (name === 'parcel') whole = sections;
@@ -595,7 +595,7 @@ function splitRecord(answer: Json): { rest: Json; sections: Sections } {
   return { rest: { ...rest, meta: { licenses: licenses.filter(({ section }) => !names.includes(section)), ...others } }, sections };
 }
 
-/** Returns the record that `splitRecord` split. */
+/** Joins the results of `splitRecord` into the original record. */
 function joinRecord({ meta, ...first }: Json, sections: Sections): Json {
   const { licenses, ...others } = meta as Pick<RecordMeta, 'licenses'>;
   const parts = Object.entries(sections);
@@ -621,7 +621,7 @@ describe('the OpenAPI document', () => {
     expect(await new Validator().validate(JSON.parse(JSON.stringify(DOCUMENT)))).toMatchObject({ valid: true });
   });
 
-  it('describes every property, parameter, header and answer', () => {
+  it('describes every property, parameter, header and response', () => {
     const silent: string[] = [];
     const look = (node: unknown, at: string): void => {
       if (node === null || typeof node !== 'object') return;

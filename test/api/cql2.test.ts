@@ -37,7 +37,7 @@ describe('a filter in text and in JSON', () => {
     ['POINT(14 42)', { type: 'Point', coordinates: [14, 42] }], ['POINT Z (14 42 7)', { type: 'Point', coordinates: [14, 42] }],
     ['MULTIPOINT((14 42), (15 43))', { type: 'MultiPoint', coordinates: [[14, 42], [15, 43]] }], ['LINESTRING(14 42, 15 43)', { type: 'LineString', coordinates: [[14, 42], [15, 43]] }],
     ['MULTIPOLYGON(((14 42, 15 42, 15 43, 14 43, 14 42)))', { type: 'MultiPolygon', coordinates: [SQUARE] }],
-  ])('reads the geometry %s', (wkt, shape) => {
+  ])('can contain the geometry %s', (wkt, shape) => {
     expect(parseFilter(`S_INTERSECTS(geometry, ${wkt})`, 'cql2-text').shapes).toEqual([shape]);
   });
 });

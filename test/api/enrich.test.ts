@@ -44,7 +44,7 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
     expect([posted.status, posted.headers['allow']]).toEqual([405, 'GET']);
   });
 
-  it('returns all rows in order for any number of batches, with the licences as links', async () => {
+  it('returns the rows of several batches in their order, with the licences in the header Link', async () => {
     const asked = Array.from({ length: 250 }, (_, index) => (index % 50 === 49 ? 'x' : String(fids[index % fids.length])));
     const { status, headers, text } = await post(['fid;note', ...asked.map((fid, index) => `${fid};${index}`)].join('\n'), { query: '?sections=risk,terrain' });
     expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);

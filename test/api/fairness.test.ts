@@ -1,4 +1,4 @@
-/** Tests that one client cannot use the whole capacity of the server. No database is used: a fake reader answers when the test releases it. */
+/** Tests that one client cannot use the whole capacity of the server. A fake database answers each query only when the test releases the query. */
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
@@ -187,7 +187,7 @@ describe('a server whose event loop did not run', () => {
 });
 
 describe('a client that disconnects while it waits', () => {
-  it('gets no answer, and the request does not count against the limit', async () => {
+  it('gets no response, and the request does not count against the limit', async () => {
     const { app, begun, counted, release } = await held();
     await app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.address() as AddressInfo;

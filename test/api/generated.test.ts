@@ -133,7 +133,7 @@ describeDatabase('generated requests', (engine) => {
   });
   afterAll(() => service?.close());
 
-  it(`get answers that match the OpenAPI document, in ${REQUESTS} random cases`, async () => {
+  it(`get responses that match the OpenAPI document, in ${REQUESTS} random cases`, async () => {
     const parcels = async (): Promise<unknown> => service.database.query('select count(*), sum(fid) from core.parcel');
     const before = await parcels();
     const seen = new Map<number, number>();

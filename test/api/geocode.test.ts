@@ -34,10 +34,10 @@ const REAL = (
   + 'Termoli;Agnone;Venafro;Molise;Corigliano-Rossano;Presicce-Acquarica;Mariano Comense;Monte Argentario;Monza;Desio;Lecce;Lecco;Como;Fermo;Termo;Nola;Noto;Noci;Nocera Inferiore;Nocera Superiore;Vinci;Assisi;Cavour;Loreto'
 ).split(';');
 
-/** Comuni: Castel dell'Inventato (Z001, the largest), Forlì Finto, Borgo Finto/Scheindorf, Sant'Illusorio del Nulla, Roccapparente. */
+/** Comuni of the region: Castel dell'Inventato (Z001, the largest), Forlì Finto, Borgo Finto/Scheindorf, Sant'Illusorio del Nulla, Roccapparente. */
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 
-describeEngines('searching an address', (engine) => {
+describeEngines('the address search', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 
@@ -139,7 +139,7 @@ describeEngines('searching an address', (engine) => {
     ]);
   });
 
-  it('returns the nearest number in the same street and comune if the house number is missing', async () => {
+  it('returns the nearest number in the same street and comune if the house number does not exist', async () => {
     const found = await search('Via Roma 998 Roccapparente');
     expect(found[0]).toMatchObject({ street_name: 'Via Roma', municipality_code: 'Z005', match_type: 'nearest_number', street_number: '142' });
     expect(new Set(found.map(({ municipality_code: code }) => code))).toEqual(new Set(['Z005']));
@@ -176,7 +176,7 @@ describeEngines('searching an address', (engine) => {
     expect(unknown.map(({ municipality_code: code }) => code).slice(0, 3)).toEqual(found.map(({ municipality_code: code }) => code).slice(0, 3));
   });
 
-  /** Returns the answers to many queries, in three database queries. */
+  /** Parses many queries, and returns the parsed queries and the codes of the comuni that each query finds. Runs three database queries in total. */
   async function answersTo(queries: readonly (readonly [query: string, city: string | null])[]): Promise<{ parsed: ParsedQuery[]; codes: string[][] }> {
     const read = async (find: FindComune): Promise<ParsedQuery[]> => Promise.all(queries.map(([query, city]) => parseQuery(query, city, find)));
     const asked = { exact: new Set<string>(), similar: new Set<string>() };
@@ -194,10 +194,10 @@ describeEngines('searching an address', (engine) => {
     return { parsed, codes: rows.map(({ codes }) => codes) };
   }
 
-  // The results do not depend on the engine, so only the fast engine is tested.
+  // The results do not depend on the engine, so only the faster engine, PostgreSQL, is tested.
   const once = it.runIf(engine.name === 'postgres');
 
-  once('never answers with another comune if the named comune is listed but not loaded', async () => {
+  once('never finds addresses in a different comune if the named comune is listed but not loaded', async () => {
     // Names that differ by one letter from loaded names are the hardest case.
     const neighbours = region.comuni.flatMap(({ italianName: name }) => Array.from(name).flatMap((letter, at) => (/[a-z]/.test(letter) && at % 4 === 1 ? [name.slice(0, at) + (letter === 'x' ? 'y' : 'x') + name.slice(at + 1)] : [])));
     const names = [...REAL, ...neighbours];
@@ -256,7 +256,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  once('filters by postal code, and finds addresses by a postal code alone', async () => {
+  once('filters by postal code, even if the query names no comune', async () => {
     const codes = async (query: string): Promise<string[]> => [...new Set((await search(query)).map(({ municipality_code: code }) => code))];
     for (const { belfiore, postalCodes } of region.comuni) expect(await codes(`Via Roma 112, ${postalCodes[0]}`), belfiore).toEqual([belfiore]);
     expect(await codes('Via Roma 112, 84121')).toEqual([]);
@@ -341,7 +341,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('numbers the streets of each name from the largest comune', async () => {
+  it('numbers the streets that have the same name, and starts in the largest comune', async () => {
     const [wrong] = await database.query<{ n: number }>(`
       select count(*)::int4 as n
       from core.street_name s
@@ -391,7 +391,7 @@ describeEngines('searching an address', (engine) => {
           locality: random.below(3) === 0 ? 'borgo' : null, whole: random.below(5) === 0, number: null,
         };
         const limit = 1 + random.below(40);
-        // A search in all Italy finds only names with the rarest word. All names with a high score have this word.
+        // A search in all Italy finds only names with the rarest word. All names with a high score contain this word.
         const least = tokens.length === 1 ? 0 : 0.85;
         const expected = await streets({ ...reading, comuni }, limit, least);
         expect(await streets({ ...reading, comuni: null }, limit, least), JSON.stringify(reading)).toEqual(expected);
@@ -402,7 +402,7 @@ describeEngines('searching an address', (engine) => {
     });
   });
 
-  it('finds the same addresses around a point as a geodesic distance to every address, sorted by distance, then by id', async () => {
+  it('finds the addresses within a geodesic distance of a point, sorted by distance, then by id', async () => {
     const all = await database.query<{ id: number; lng: number; lat: number }>(
       'select address_id as id, st_x(geom) as lng, st_y(geom) as lat from core.access_point where geom is not null',
     );
@@ -436,8 +436,8 @@ describeEngines('searching an address', (engine) => {
   });
 });
 
-describe('the search', () => {
-  it('sends no query to the database for an empty text', async () => {
+describe('the parser of address queries', () => {
+  it('looks up no comune if the query has no words', async () => {
     const asked: string[] = [];
     const { readings } = await parseQuery(' ,;- ', null, async (keys) => {
       asked.push(...keys);

@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
     expect((document('1.2.3') as typeof PUBLIC).servers).toHaveLength(1);
   });
 
-  it('declares Cache-Control in every successful answer', () => {
+  it('declares Cache-Control in every successful response', () => {
     const found = responses.filter(({ status }) => status.startsWith('2'));
     expect(found.filter(({ response }) => (response['headers'] as Json)['Cache-Control'] === undefined).map(({ path, status }) => `${path} ${status}`)).toEqual([]);
   });

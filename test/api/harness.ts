@@ -1,4 +1,4 @@
-/** Starts the server on a synthetic region, and checks answers against its OpenAPI document. */
+/** Starts the server on a synthetic region, and checks responses against the OpenAPI document of the server. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifyInstance } from 'fastify';
 import pLimit from 'p-limit';
@@ -23,7 +23,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** Null if the answer is not JSON. */
+  /** Null if the response is not JSON. */
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 
@@ -32,12 +32,12 @@ export interface Service {
   readonly database: Database;
   readonly reader: Reader;
   readonly url: string;
-  /** Lines that the server logged. `warned` has only the warnings. */
+  /** Lines that the server logged. `warned` contains only the messages of warnings. */
   readonly logged: readonly string[];
   readonly warned: readonly string[];
   /** Creates a token, by default with every scope. */
   token(scopes?: readonly Scope[], expiresAt?: Date | null): Promise<string>;
-  /** Sends a request. @param path below the base address, which starts with `/` */
+  /** Sends a request. @param path path below `BASE`, which starts with `/` */
   ask(
     path: string,
     options?: { key?: string | undefined; method?: string; headers?: Readonly<Record<string, string>>; from?: string; body?: string },
@@ -45,7 +45,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Starts the server on a database that has a published region. */
+/** Starts the server on a migrated database. */
 export async function serviceOn(database: Database, url: string, options: Pick<ServerOptions, 'trustedProxies' | 'enrich' | 'catalog' | 'baseMap'> = {}): Promise<Service> {
   const reader = await openReader(database, url, { connections: 4, statementTimeoutMs: 20_000 });
   const logged: string[] = [];
@@ -88,7 +88,7 @@ export function askEach(service: Pick<Service, 'ask'>, paths: readonly string[],
   return Promise.all(paths.map((path) => within(() => service.ask(path, { key }))));
 }
 
-/** Starts the server on a database without data. The database is a copy, so rights on the database object itself are missing. */
+/** Starts the server on a database without data. The database is a copy, and rights on the database itself are not copied. */
 export async function emptyService(engine: TestEngine, options: Pick<ServerOptions, 'trustedProxies' | 'enrich' | 'catalog' | 'baseMap'> = {}): Promise<Service> {
   const url = await migratedDatabase(engine);
   return serviceOn(await engine.openDatabase(url), url, options);
@@ -128,7 +128,7 @@ const ID = 'https://document.test/';
 ajv.addSchema({ $id: ID, ...DOCUMENT });
 const validators = new Map<string, ValidateFunction>();
 
-/** Returns the path template of the document that matches a path. */
+/** Returns the path template of the OpenAPI document that matches a path. If no template matches, returns the path without its query. */
 export function templateOf(path: string): string {
   const plain = path.split('?')[0]!;
   return Object.keys(DOCUMENT.paths).find((template) => new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(plain)) ?? plain;
@@ -136,7 +136,7 @@ export function templateOf(path: string): string {
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Returns the differences between a response and the OpenAPI document; an empty list if there are none. */
+/** Returns a message for each difference between a response and the OpenAPI document. */
 export function violationsOf(path: string, { status, headers, body, text }: Answered): string[] {
   const template = templateOf(path);
   const response = DOCUMENT.paths[template]?.get.responses[String(status)];
@@ -147,7 +147,7 @@ export function violationsOf(path: string, { status, headers, body, text }: Answ
   const types = Object.keys(response.content);
   const type = types.find((each) => headers['content-type']?.startsWith(each)) ?? types[0];
   if (!(headers['content-type'] ?? '').startsWith(type!) && headers['content-type'] !== '') violations.push(`${template} ${status} is of type ${headers['content-type']}`);
-  // Answers that are not JSON are checked by other tests.
+  // Responses that are not JSON are checked by other tests.
   if (!/json/.test(type!)) return violations;
   const key = `#/paths/${escaped(template)}/get/responses/${status}/content/${escaped(type!)}/schema`;
   let validate = validators.get(key);

@@ -4,8 +4,8 @@ import { CHROMIUM } from '../harness/browser.ts';
 import { BASE, type Service } from './harness.ts';
 
 /**
- * Maps are drawn with WebGL. Without a graphics card the processor renders the map. Text and boxes of the page are drawn without WebGL, which takes less CPU
- * time.
+ * Options of the browser. The map is drawn with WebGL, which SwiftShader emulates on the processor. The text and boxes of the page are drawn without WebGL,
+ * which takes less CPU time.
  */
 const FLAGS = [
   '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',

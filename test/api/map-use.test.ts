@@ -39,13 +39,13 @@ describeEngines('the map in use', (engine) => {
 
     const picture = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${PICTURES}map-${name}.png` });
 
-    describe('the ground', () => {
-      /** Returns the features that the map draws in some layers, as properties. */
+    describe('the background of the map', () => {
+      /** Returns the properties of the features that the map draws in the given layers. */
       const drawn = (page: Page, ...layers: string[]): Promise<Record<string, unknown>[]> => page.evaluate(`import('./map/state.js').then(({ state: { view: { map } } }) => (
         map.loaded() ? map.queryRenderedFeatures({ layers: ${JSON.stringify(layers)}.filter((each) => map.getLayer(each)) }).map(({ properties }) => properties) : []
       ))`);
 
-      it('has the outlines of buildings at close zooms only, and a click on a building opens its parcel', async () => {
+      it('shows the outlines of buildings at close zooms only, and a click on a building opens its parcel', async () => {
         const [house] = await service.database.query<{ fid: number; lat: number; lng: number }>(
           `select p.fid, st_y(x.point) as lat, st_x(x.point) as lng
            from (select st_pointonsurface(geom) as point, area_m2 from layer.dbsn_building where counts union all select st_pointonsurface(geom), area_m2 from layer.dpc_building) x
@@ -61,14 +61,14 @@ describeEngines('the map in use', (engine) => {
         const box = (await page.locator('#map canvas').first().boundingBox())!;
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
         await expect.poll(() => page.url()).toContain(`parcel=${house!.fid}`);
-        // If a section is drawn, buildings have only an outline.
+        // If a section is drawn, the map shows only the outlines of buildings, without filling the buildings.
         await page.locator('#choices input[value=terrain]').check();
         await expect.poll(() => drawn(page, 'building-line').then(({ length }) => length)).toBeGreaterThan(0);
         expect(await drawn(page, 'building')).toEqual([]);
         await page.context().close();
       });
 
-      it('has the names of streets along their house numbers, and the numbers', async () => {
+      it('shows the names of streets along their house numbers, and the house numbers', async () => {
         const streets = await service.database.query<{ name: string; lat: number; lng: number; numbers: string[] }>(
           `select s.name, avg(st_y(a.geom)) as lat, avg(st_x(a.geom)) as lng, array_agg(api.street_number(a.number, a.exponent, a.colour, a.metric_m)) as numbers
            from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id where a.geom is not null
@@ -86,7 +86,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it.each([[1280, 800], [390, 844]] as const)('is saved as a screenshot of %i × %i pixels in both colour schemes', async (width, height) => {
+      it.each([[1280, 800], [390, 844]] as const)('is drawn without overlapping controls at %i × %i pixels, in both colour schemes', async (width, height) => {
         for (const colorScheme of ['light', 'dark'] as const) {
           const page = await map.open(`#map=17.4/${known.lat}/${known.lng}&layer=parcels`, { viewport: { width, height }, colorScheme });
           await expect.poll(() => drawn(page, 'building').then(({ length }) => length)).toBeGreaterThan(0);
@@ -104,14 +104,14 @@ describeEngines('the map in use', (engine) => {
         const query = page.locator('#query');
         const [beginning = ''] = known.comune.split(' ');
         for (const text of [known.reference, `${beginning} foglio ${known.sheet} particella ${known.label}`, `${known.belfiore} fg. ${known.sheet} mapp. ${known.label}`]) {
-          // A selection that is made during the load is kept.
+          // The page may still be loading when the search starts. The found parcel must stay selected.
           await page.goto(page.url().replace(/#.*/, ''));
           await expect.poll(() => page.locator('#content h2').first().textContent()).toBe('Published data');
           await query.fill(text);
           await query.press('Enter');
           await expect.poll(() => page.locator('#content h2').first().textContent(), { message: text }).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
           expect(page.url()).toContain(`parcel=${known.fid}`);
-          // The reference is the same in both languages.
+          // The search field then contains the reference, which is the same in both languages.
           expect(await query.inputValue()).toBe(known.reference);
         }
         await query.fill(`${known.comune}, foglio ${known.sheet}`);
@@ -149,7 +149,7 @@ describeEngines('the map in use', (engine) => {
       });
     });
 
-    describe('while the page loads', () => {
+    describe('while data is loading', () => {
       it('shows that data is being read, and never that nothing is published', async () => {
         const page = await map.open('', { ...COARSE, isAwaited: false });
         let release = (): void => undefined;
@@ -182,7 +182,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('removes the grey as soon as the answer has arrived, without waiting for a timer, a frame or another answer', async () => {
+      it('removes the grey as soon as the record has arrived, without waiting for a timer, a frame or a different response', async () => {
         const page = await map.open('', COARSE);
         // Records the events between the arrival of the record and the moment when the panel is no longer grey.
         await page.evaluate(`(() => {
@@ -216,7 +216,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('removes the grey when another view is chosen before the record arrives', async () => {
+      it('removes the grey if the user chooses a different view before the record arrives', async () => {
         const page = await map.open('', COARSE);
         const asked = page.waitForRequest(`**/parcels/${known.reference}`);
         await page.route(`**/parcels/${known.reference}`, () => undefined);
@@ -257,7 +257,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('draws floods, landslides and seismic zones as separate layers', async () => {
+      it('can be flood hazard, landslide hazard or seismic zone, each with its own legend', async () => {
         const page = await map.open(at('address'), COARSE);
         for (const [value, heading] of [['risk', 'Flood hazard'], ['risk_landslide', 'Landslide hazard'], ['risk_seismic', 'Seismic zone']] as const) {
           await page.locator(`#choices [data-group=hazards] input[value=${value}]`).check();
@@ -432,7 +432,7 @@ describeEngines('the map in use', (engine) => {
     });
 
     describe('a record', () => {
-      it('starts with a summary, lists identifiers last, and shows rounded numbers with all digits on request', async () => {
+      it('starts with a summary, lists identifiers last, and shows all digits of a rounded number in a tooltip', async () => {
         const page = await map.open(`#parcel=${known.fid}`, COARSE);
         await page.locator('[data-section=attributions]').waitFor();
         const sections = await page.locator('#content [data-section]').evaluateAll((all) => all.map((each) => (each as unknown as { dataset: { section: string } }).dataset.section));

@@ -37,7 +37,7 @@ function scriptsOf(page: Response): string[] | undefined {
   return /script-src ([^;]*)/.exec(page.headers()['content-security-policy'] ?? '')?.[1]?.split(' ');
 }
 
-/** Returns the mean lightness of the pictures in a PDF, 0–255. */
+/** Returns the mean lightness (0–255) of each picture in a PDF. */
 function picturesOf(pdf: Buffer): number[] {
   const found = pdf.toString('latin1').matchAll(/<<((?:(?!stream)[\s\S])*?\/Subtype \/Image[\s\S]*?)>>\s*stream\r?\n/g);
   return [...found].flatMap(({ 0: all, 1: head, index }) => {
@@ -101,7 +101,7 @@ describeEngines('the web pages', (engine) => {
       })()`);
     }
 
-    /** Starts a server with a sign-in link for browsers, and with explanations of its answers. */
+    /** Starts a server with a sign-in link and with explanations of values, and opens a browser context that is not signed in. */
     async function signedIn(locale: string, options: BrowserContextOptions = {}) {
       const link = new SignInLink();
       const sources = await loadSources();
@@ -268,7 +268,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('[data-field=area_m2] .unit').textContent()).toBe('m²');
       expect(await page.locator('[data-section=terrain] [data-field=elevation_mean] td').textContent()).toMatch(/\d m$/);
       for (const { name } of SECTIONS) expect(await page.locator(`[data-section=${name}] .source`).textContent(), name).toMatch(/^Source: .+/);
-      // The explanation has the rule of each value, the release, and the command that prints the file and position.
+      // The explanation contains the rule of each value, the release, and the command that prints the file and position.
       const risk = page.locator('[data-section=risk]');
       expect(await risk.locator('.rule').first().isVisible()).toBe(false);
       await risk.getByRole('button', { name: /^Why/ }).press('Enter');
@@ -282,7 +282,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#content .value, #content td.number').count()).toBeGreaterThan(20);
       expect(await page.evaluate("[...document.querySelectorAll('#content .value, #content td.number')].filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap').map((cell) => cell.textContent)")).toEqual([]);
       expect(await pale(page, '#content *')).toEqual([]);
-      // Answers with a record without poi, once for each coverage state.
+      // Responds with a record that contains no points of interest (poi), once for each coverage state.
       const states = ['mapped', 'not_mapped', 'not_loaded', 'not_applicable'];
       const looks = [];
       const record = (await service.ask(`/parcels/${known.fid}`, { key })).body as { meta: { coverage: Record<string, string> } };
@@ -476,14 +476,14 @@ describeEngines('the web pages', (engine) => {
 
     it('send no request to other servers, and log nothing on the console', () => {
       expect([...map.asked].filter((each) => each !== origin && each !== 'null')).toEqual([]);
-      // The browser also logs the request with a wrong token of an earlier test.
+      // The browser also logs the refused request with the wrong token in an earlier test.
       expect(map.problems.filter((problem) => !/401 \(Unauthorized\)/.test(problem))).toEqual([]);
     });
 
     describe('for a region with markup in every text of a publisher', () => {
-      /** The parcel with the most kinds of texts in its sections, and one of the parcel's streets. */
+      /** The parcel with values in the most sections that contain publishers' texts, and the name of one of the parcel's streets. */
       let parcel: { fid: number; street: string };
-      /** The report and the passports of the region, written before the markup is added. */
+      /** HTML of the region's report and of the comuni's quality passports, written before the markup is added. */
       let before: readonly string[];
       let marked: readonly string[];
 
@@ -499,7 +499,7 @@ describeEngines('the web pages', (engine) => {
         marked = await writeMarkup(service.database);
       });
 
-      /** Returns the region's report and each comune's passport as HTML. */
+      /** Returns the region's report and each comune's quality passport as HTML. */
       async function writtenPages(): Promise<string[]> {
         const context = await contextOf(readConfig({}), await loadSources(), service.database, SILENT);
         const region = findRegion(service.region.code)!;
@@ -508,7 +508,7 @@ describeEngines('the web pages', (engine) => {
         return [report, ...await Promise.all(passports)];
       }
 
-      it('shows the markup as text in lists, suggestions, records and explanations of the map', async () => {
+      it('show the markup as text in lists, suggestions, records and explanations of the map', async () => {
         const { link, home, context, close } = await signedIn('en-GB', NO_POLICY);
         const page = await context.newPage();
         const served = (await page.goto(`${home}${BASE}/map#signin=${link.secret}`))!;
@@ -545,7 +545,7 @@ describeEngines('the web pages', (engine) => {
         await close();
       });
 
-      it('shows markup of publishers as text in the report and in quality passports', async () => {
+      it('show the markup as text in the report and in quality passports', async () => {
         const page = await (await newContext(browser, NO_POLICY)).newPage();
         for (const [index, text] of (await writtenPages()).entries()) {
           await page.setContent(text);
@@ -558,7 +558,7 @@ describeEngines('the web pages', (engine) => {
         await page.context().close();
       });
 
-      it('shows the markup as text in answers on the documentation page', async () => {
+      it('show the markup as text in responses on the documentation page', async () => {
         const page = await (await newContext(browser, NO_POLICY)).newPage();
         await page.setExtraHTTPHeaders({ 'x-api-key': key });
         // The server has cached the licences without markup, so the route adds the markup to their texts.
@@ -577,7 +577,7 @@ describeEngines('the web pages', (engine) => {
         const { shown: none, ...without } = await auditOf(page, marked);
         await operation.getByRole('button', { name: 'Execute' }).click();
         await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
-        // Swagger UI shows the status before the text of a long answer.
+        // Swagger UI shows the status before the text of a long response.
         const expected = ['core.comune.name', 'core.parcel.label', 'ledger.attribution.attribution', 'ledger.attribution.license'];
         await expect.poll(async () => (await auditOf(page, marked)).shown).toEqual(expect.arrayContaining(expected));
         const { shown: _, ...harmless } = await auditOf(page, marked);
@@ -585,7 +585,7 @@ describeEngines('the web pages', (engine) => {
         await page.context().close();
       });
 
-      it('shows texts that are also names of inherited properties, such as a place named constructor', async () => {
+      it('show texts that are also names of inherited properties, such as a place named constructor', async () => {
         const names = Object.getOwnPropertyNames(Object.prototype);
         const { link, home, context, close } = await signedIn('en-GB');
         const page = await context.newPage();

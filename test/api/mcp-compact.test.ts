@@ -36,7 +36,7 @@ describe('a shortened record', () => {
     expect(JSON.stringify(risk)).not.toMatch(/null|ISPRA/);
   });
 
-  it('writes values that all rows of a list share once', () => {
+  it('writes a value that all rows of a list share only once', () => {
     const { same_for_all: same, columns, rows } = compactRecord(recordWith(quotations(4)))['valuation'] as Table;
     expect(same).toMatchObject({ 'OMI zone': 'B1', fascia: 'B, centre', semester: '2025-2', Condition: 'NORMALE' });
     expect(columns).toContain('Property type');
@@ -55,7 +55,7 @@ describe('a shortened record', () => {
     }
   });
 
-  it('has each attribution once, with its sections', () => {
+  it('combines equal licences of several sections into one entry with these sections', () => {
     const licence = { attribution: 'ISTAT, CC BY 4.0', license: 'CC BY 4.0', reference_period: '2024' };
     expect(licencesOnce([{ ...licence, section: 'basic' }, { ...licence, section: 'risk' }, { ...licence, section: 'risk', reference_period: null }])).toEqual([
       { sections: ['basic', 'risk'], ...licence }, { sections: ['risk'], attribution: licence.attribution, license: licence.license },
@@ -63,7 +63,7 @@ describe('a shortened record', () => {
   });
 });
 
-describeEngines('the largest records of a region with every source', (engine) => {
+describeEngines('the shortened records of a region with every source', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   beforeAll(async () => {
     service = await regionService(engine);

@@ -21,7 +21,7 @@ type Called = { readonly isError: boolean; readonly value: Json };
 
 const TOOLS = ['search', 'locate', 'parcel', 'explain', 'coverage'];
 
-/** Several processes read the same database. The embedded database allows only one process. */
+/** Runs on PostgreSQL only, because several processes read the same database. PGlite allows only one process. */
 describeEngines('the Model Context Protocol', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   let parcel: { fid: number; reference: string; lat: number; lng: number };
@@ -124,7 +124,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       }
     });
 
-    it('gives the same answers as the API, with licences', async () => {
+    it('returns the same data as the REST API, with licences', async () => {
       const key = await service.token();
       const api = async (path: string): Promise<Json> => (await service.ask(path, { key })).body as Json;
       const [street] = await service.database.query<{ text: string }>("select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id where a.number is not null and a.geom is not null order by a.address_id limit 1");
@@ -152,7 +152,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       expect((found['licenses'] as Json[]).flatMap(({ sections }) => sections)).toContain('address');
     });
 
-    it('reports requests that cannot be answered, and continues', async () => {
+    it('returns an error if a request cannot be answered, and answers later requests', async () => {
       for (const [name, arguments_, code] of [
         ['parcel', { id: 'H501_000100.1' }, 'NOT_FOUND'], ['parcel', { id: 'Z001\0' }, 'NOT_FOUND'], ['locate', { lat: 41.9 }, 'INVALID_PARAMS'], ['locate', { bbox: [14, 41, 15, 42] }, 'BBOX_TOO_LARGE'],
         ['search', { q: 'x' }, 'INVALID_PARAMS'], ['coverage', { comune: 'Atlantide' }, 'COMUNE_UNKNOWN'], ['explain', { id: '100000000', section: 'basic' }, 'NOT_FOUND'],
@@ -213,7 +213,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     for (const path of ['/other', '//', '/%', '/mcp/']) expect([path, (await ask(path)).status]).toEqual([path, 404]);
   });
 
-  it('refuses a message without a token over HTTP before it reads the body, and logs nothing if the client disconnects', async () => {
+  it('refuses a message without a token over HTTP before it reads the body, and logs no error if the client disconnects', async () => {
     const { hostname, port } = new URL(address);
     const before = logged.length;
     const head = (key: string): string => `POST /mcp HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`;

@@ -13,7 +13,7 @@ import { writeMetrics } from '../../pipelines/operate/metrics.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { BASE, DOCUMENT, regionService, VERSION } from './harness.ts';
 
-/** Parses metrics: maps name and labels to the value. */
+/** Parses metrics. Returns the values by name with labels. */
 function figuresOf(text: string): ReadonlyMap<string, number> {
   return new Map(text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
 }
@@ -72,7 +72,7 @@ describeDatabase('the metrics of a server', (engine) => {
       expect(served.get('mappale_last_success_timestamp_seconds{region="molise"}')).toBeGreaterThan(1.7e9);
       expect(served.get('mappale_region_held{region="molise"}')).toBe(0);
       expect(served.get('mappale_database_bytes')).toBeGreaterThan(served.get('mappale_previous_bytes')!);
-      // The file has no ages, because an age in a file becomes outdated.
+      // The file contains no ages, because an age in a file becomes outdated.
       expect([served.has('mappale_published_age_seconds{region="molise"}'), written.has('mappale_published_age_seconds{region="molise"}')]).toEqual([true, false]);
     } finally {
       await rm(folder, { recursive: true });

@@ -11,7 +11,7 @@ import { sectionWorkspace } from '../harness/section-workspace.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 
-describeDatabase('a search for a comune without addresses', (engine) => {
+describeDatabase('the address search', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
@@ -21,7 +21,7 @@ describeDatabase('a search for a comune without addresses', (engine) => {
     await database.query("insert into core.region (code, name) values (20, 'Sardegna')");
     await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, sigla, region_code) values ('Y001', '999001', 'Vallescura', '999', 'Nessuna', 'VX', 20)");
     await database.query("insert into core.place_name values ('vallescura', 'name', 'Y001')");
-    // This test needs no publications.
+    // Replaces the functions that need a publication, because this database contains none.
     await database.session((session) => session.script(
       `create or replace function api.hold_publication() returns void language sql as 'select';
        create or replace function api.publication_tag(p_day date) returns text language sql as 'select null::text';
@@ -34,21 +34,21 @@ describeDatabase('a search for a comune without addresses', (engine) => {
   const asked = async (q: string, city: string | null = null): Promise<{ data: unknown[]; meta: { count: number; not_loaded?: unknown } }> =>
     JSON.parse((await search(reader, q, city, 10)).answer!) as never;
 
-  it('returns no address and names the comune, its province and its region', async () => {
+  it('returns no address and names the comune, its province and its region, if the comune has no loaded addresses', async () => {
     for (const [q, city] of [['Via Roma 112, Vallescura', null], ['Vallescura', null], ['vallescura (VX)', null], ['Via Roma 112', 'Vallescura'], ['Via Roma 112', 'Y001'], ['Vallescura, Via Roma', null]] as const) {
       const { data, meta } = await asked(q, city);
       expect([q, data, meta.count, meta.not_loaded]).toEqual([q, [], 0, unloaded]);
     }
   });
 
-  it('reports nothing if the comune has addresses, or if no comune is named', async () => {
+  it('reports no comune as not loaded if the comune has addresses, or if the query names no comune', async () => {
     const [{ italianName: loaded }] = region.comuni;
     for (const q of [`Via Roma 112, ${loaded}`, `Via Inesistentissima 1, ${loaded}`, 'Via Roma 112', 'Via Roma 112, Atlantidopoli', `Via Roma 112, ${loaded}, Vallescura`]) {
       expect((await asked(q)).meta, q).not.toHaveProperty('not_loaded');
     }
   });
 
-  it('reports the comune in the map\'s suggestions, which all have a kind', async () => {
+  it('reports a comune without addresses in the map\'s suggestions, which all have a kind', async () => {
     expect((JSON.parse(await suggestions(reader, { q: 'Vallescura' })) as { meta: unknown }).meta).toMatchObject({ count: 0, not_loaded: unloaded });
     const kinds = async (q: string): Promise<unknown> => (JSON.parse(await suggestions(reader, { q })) as { data: { kind: string }[] }).data[0]!.kind;
     expect([await kinds(`Via Roma 112, ${region.comuni[0].italianName}`), await kinds(`Via Roma, ${region.comuni[0].italianName}`)]).toEqual(['address', 'street']);

@@ -1,6 +1,6 @@
 /**
- * Tests the requirements in docs/ogc-conformance.md, each under the name of its requirement. Also tests all other documented properties of the paths below
- * /ogc.
+ * Tests the requirements in docs/ogc-conformance.md. Each requirement has a test with the name of the requirement. Also tests other documented properties of
+ * the paths below /ogc.
  */
 import { readFileSync } from 'node:fs';
 import { deserialize } from 'flatgeobuf/lib/mjs/geojson.js';
@@ -45,7 +45,7 @@ describeDatabase('OGC API - Features', (engine) => {
   const linksOf = (body: Json, rel: string): Link[] => (body['links'] as Link[]).filter((link) => link.rel === rel);
   /** Returns the path of a link below /ogc. */
   const pathOf = ({ href }: Link): string => href.slice(href.indexOf(`${BASE}/ogc`) + `${BASE}/ogc`.length);
-  /** Returns all pages, starting with the first. */
+  /** Requests a page and, through the `next` links, all following pages. */
   const pages = async (path: string): Promise<Page[]> => {
     const found: Page[] = [];
     for (let next: string | undefined = path; next !== undefined;) {
@@ -72,7 +72,7 @@ describeDatabase('OGC API - Features', (engine) => {
   afterAll(() => service?.close());
 
   type Parcel = (typeof all)[number];
-  /** Box that contains every parcel. A filter needs at least one condition that can use an index. */
+  /** Box that contains every parcel. Tests of filters add the box, because a request needs at least one condition that can use an index. */
   const EVERYWHERE = 'bbox=6,35,19,47';
   /** Expects that a filter selects the same parcels as a predicate, in text and in JSON. */
   const selects = async (filter: string, predicate: (parcel: Parcel) => boolean, json?: unknown): Promise<void> => {
@@ -116,7 +116,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/conformance-success': async () => {
       const { conformsTo } = await get<{ conformsTo: string[] }>('/conformance');
       expect(conformsTo).toEqual(CONFORMS_TO);
-      // A conformance class may be declared only if the page lists its requirements.
+      // A conformance class may be declared only if docs/ogc-conformance.md lists its requirements.
       expect(new Set(conformsTo.map((uri) => uri.slice(uri.lastIndexOf('/') + 1)))).toEqual(new Set(NAMED.map((id) => id.split('/')[2])));
     },
     '/req/core/http': async () => {
@@ -269,7 +269,7 @@ describeDatabase('OGC API - Features', (engine) => {
     );
     return new Map(rows.map(({ fid, points }) => [fid, points]));
   };
-  /** Expects that features have the corners of their parcels within a centimetre. */
+  /** Expects that each corner of a feature is within 1 cm (EPSG:6706: 1e-7°) of a corner of the parcel. */
   const expectOutlines = async (code: number, features: readonly Feature[]): Promise<void> => {
     const outlines = await outlinesIn(code, features.map(({ id }) => id));
     const nearest = code === 6706 ? 1e-7 : 0.01;
@@ -482,7 +482,7 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('pages through a filter on the comune if the comune is only in the filter, not in a query parameter', async () => {
+  it('returns all pages of a filter on the comune, without the query parameter municipality_code', async () => {
     const { belfiore } = all[0]!;
     const found = await pages(`/collections/parcels/items?limit=7&filter=${encodeURIComponent(`municipality_code = '${belfiore}' and area_m2 > ${median()}`)}`);
     expect(found.length).toBeGreaterThan(2);
@@ -515,7 +515,7 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('answers in FlatGeobuf with the same features, links and licences as in JSON, and with x before y', async () => {
+  it('returns the same features, links and licences in FlatGeobuf as in JSON, with x before y', async () => {
     const inBinary = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<{ features: Feature[]; crs: number; link: string }> => {
       const answered = await service.app.inject({ method: 'GET', url: `${BASE}/ogc${path}`, headers: { 'x-api-key': key, ...headers } });
       expect([answered.statusCode, answered.headers['content-type'], answered.headers['vary']], path).toEqual([200, 'application/flatgeobuf', expect.stringContaining('Accept')]);
@@ -570,7 +570,7 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('accepts the queryables as parameters, and builds links from the requested host', async () => {
+  it('accepts four queryables as query parameters, and builds links from the host of the request', async () => {
     const { properties } = await get<{ properties: Json }>('/collections/parcels/queryables');
     expect(Object.keys(properties).filter((name) => parameter(name) !== undefined).sort()).toEqual(['cadastral_reference', 'kind', 'municipality_code', 'region_code']);
     const response = await service.app.inject({ method: 'GET', url: `${BASE}/ogc`, headers: { 'x-api-key': key, host: 'maps.example:8443' } });

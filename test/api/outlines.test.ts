@@ -22,7 +22,7 @@ function trembling([x1, y1]: Point, [x2, y2]: Point, steps = 40): Point[] {
 }
 
 describe('outlines simplified together', () => {
-  // Two squares are next to each other, and a third square is above both.
+  // Two squares are next to each other, and a rectangle is above both squares.
   const middle = trembling([1, 0], [1, 1]);
   const [roofWest, roofEast] = [trembling([0, 1], [1, 1]), trembling([1, 1], [2, 1])];
   const west = drawn([[0, 0], ...middle, ...roofWest.slice(1, -1).reverse(), [0, 1]]);

@@ -1,5 +1,5 @@
 /**
- * Tests that answers use indexes at any size. The test reads PostgreSQL's scan counters. No table or index that grows with the region may be read completely.
+ * Tests that requests use indexes, with PostgreSQL's scan counters. No request may completely read a table or an index that grows with the region.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { describeEngines } from '../harness/database.ts';
 import { regionService, serviceOn } from './harness.ts';
 import { inAllRegions } from '../harness/records.ts';
 
-/** Number of parcels. With so many, an index is worthwhile in every table that grows with the region. */
+/** Number of parcels, large enough that the planner prefers an index in every table that grows with the region. */
 const PARCELS = 20_000;
 /** Number of rows of a large table. Smaller tables may be read completely. */
 const LARGE = 5_000;
@@ -126,7 +126,7 @@ describeEngines('the query plans of the REST API', (engine) => {
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a few scans. A plan with a complete scan would cause a scan in every request.
     expect(scans.filter(({ sequential }) => sequential * 4 > paths.length)).toEqual([]);
-    // An index may also be read completely, for example as a bitmap of all fids that is combined with the parcels of a box.
+    // A plan could also read an index completely, for example as a bitmap of all fids that is combined with the parcels of a box.
     expect(scans.filter(({ entries, rows }) => entries > paths.length * rows / 2)).toEqual([]);
     if (name !== 'lists') expect(scans.filter(({ indexed }) => indexed > 0).length).toBeGreaterThan(0);
   });
@@ -142,7 +142,7 @@ describeEngines('the query plans of the REST API', (engine) => {
     for (const [table, count] of perRecord) if (table.startsWith('section.')) expect([table, count]).toEqual([table, 1]);
   });
 
-  it('a record locks only tables of the region, and equals the record that is read over all regions', async () => {
+  it('a record locks only tables of the region, and equals the record that is read from the tables of all regions', async () => {
     const { database } = service;
     const [parcel] = await database.query<{ fid: number }>('select fid from core.parcel order by hashint4(fid) limit 1');
     const asked = [parcel!.fid, SECTION_NAMES] as const;
@@ -194,7 +194,7 @@ describeEngines('the query plans of the REST API', (engine) => {
       .toEqual(['hold_publication', 'parcel_answer', 'publication_tag', 'region_record']);
   });
 
-  it('each connection runs the examples of all endpoints before the server starts, although the publication of an example does not exist', async () => {
+  it('each connection runs the examples of all endpoints before the server starts, even if the publication in an example does not exist', async () => {
     const reader = await openReader(service.database, service.url, { connections: 2, statementTimeoutMs: 20_000 });
     const asked: Set<string>[] = [];
     const onEach: typeof reader.onEach = (work) => reader.onEach((connection) => {
@@ -214,7 +214,7 @@ describeEngines('the query plans of the REST API', (engine) => {
     for (const { size } of asked) expect(size).toBeGreaterThan(ENDPOINTS.length / 2);
   });
 
-  it('the server starts no parallel workers under any settings', async () => {
+  it('the queries of the server start no parallel workers', async () => {
     const reader = await openReader(service.database, service.url, { connections: 1, statementTimeoutMs: 20_000 });
     expect(await reader.call("select current_setting('max_parallel_workers_per_gather') as workers", [])).toEqual({ workers: '0' });
     await reader.close();

@@ -1,4 +1,4 @@
-/** Tests that a read-only database is served, and that requests and bad keys are counted in the server's memory. */
+/** Tests that the server works on a read-only database, and counts requests and bad keys in its memory. */
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ async function load(database: Database): Promise<void> {
   }
 }
 
-/** Expects the answers that a read-only database gives. */
+/** Expects the responses of a server on a read-only database. */
 async function holds(service: Service, key: string): Promise<void> {
   const health = await service.ask('/health');
   expect([health.status, health.body], health.text).toMatchObject([200, { status: 'ok', database: 'read_only' }]);
@@ -52,7 +52,7 @@ async function reconnect(database: Database): Promise<void> {
 }
 
 describe('counters in memory', () => {
-  it('stop at the limit, and restart after their period', async () => {
+  it('stop when the limit is exceeded, and restart after their period', async () => {
     let now = 1_000;
     const count = memoryCount(() => now);
     const one = (add: number) => count({ key: 'a', add, limit: 3, periodMs: 100, before: { used: 1, endsAt: 1_050 } });

@@ -62,7 +62,7 @@ describeDatabase('access', (engine) => {
       expect((await service.ask('/ogc/collections/parcels/items', { from })).status).toBe(401);
     });
 
-    it('are refused with the same answer if they are unknown, malformed, expired, revoked or huge', async () => {
+    it('are refused with the same response if they are unknown, malformed, expired, revoked or huge', async () => {
       const valid = await service.token();
       const expired = await service.token(SCOPES, new Date(Date.now() - 1000));
       const revoked = await service.token();
@@ -80,7 +80,7 @@ describeDatabase('access', (engine) => {
         answers.add(answered.text);
       }
       expect(answers.size).toBe(1);
-      // The challenge is not Basic, because a browser would prompt for a password. The challenge is not Bearer, because the server accepts no Bearer token.
+      // The challenge is not Basic, because browsers then prompt for a password. The challenge is not Bearer, because the server accepts no Bearer tokens.
       for (const options of [{}, { key: 'null', from: somewhere() }]) expect((await service.ask(PATHS['/admin/regions']!, options)).headers['www-authenticate']).toBe('ApiKey realm="mappale", header="x-api-key"');
       expect((await service.ask(PATHS['/admin/regions']!, { key: valid })).status).toBe(200);
     });
@@ -132,7 +132,7 @@ describeDatabase('access', (engine) => {
       expect(remaining).toEqual(Array.from({ length: 12 }, (_, index) => 988 + index));
     });
 
-    it('applies to a token across all servers', async () => {
+    it('applies to a token across all servers of a database', async () => {
       const key = await service.token();
       const { serviceOn } = await import('./harness.ts');
       const second = await serviceOn(service.database, service.url);
@@ -174,7 +174,7 @@ describeDatabase('access', (engine) => {
       expect((await guess(v4)).status).toBe(429);
     });
 
-    it('log one warning if a forwarded header of an untrusted client is ignored', async () => {
+    it('are counted per client only behind a trusted proxy, and one warning reports an untrusted proxy', async () => {
       const { serviceOn } = await import('./harness.ts');
       const behind = await serviceOn(service.database, service.url, { trustedProxies: ['10.0.0.0/8'] });
       try {
@@ -193,7 +193,7 @@ describeDatabase('access', (engine) => {
       }
     });
 
-    it('do not include requests without a key', async () => {
+    it('are not counted for requests without a key', async () => {
       const from = somewhere();
       for (let count = 0; count < 25; count += 1) expect((await service.ask('/admin/regions', { from })).status).toBe(401);
       expect((await guess(from)).status).toBe(401);
@@ -208,7 +208,7 @@ describeDatabase('access', (engine) => {
     });
   });
 
-  it('the log contains no keys, queries or addresses of people', async () => {
+  it('the log contains no keys, no queries and no network addresses of clients', async () => {
     const key = await service.token();
     await service.ask('/geocode/search?q=Via%20Segreta%205', { key, from: somewhere() });
     await service.ask('/admin/regions', { key: `mpl_${'S'.repeat(43)}`, from: somewhere() });
@@ -253,7 +253,7 @@ describeDatabase('the server\'s role', (engine) => {
     }
   });
 
-  it('is the role with which the server logs in', () => {
+  it('is used by the connections of the server, except on PGlite', () => {
     expect(service.reader.restricted).toBe(engine.name === 'postgres');
   });
 
@@ -300,7 +300,7 @@ describeDatabase('the server\'s role', (engine) => {
     expect(writable).toEqual([]);
   });
 
-  it('answers from the published tables for any temporary tables, schemas and search path of the caller', async () => {
+  it('reads the published tables even if the search path of the caller has other tables with the same names', async () => {
     const [parcel] = await service.database.query<{ fid: number }>('select min(fid) as fid from core.parcel');
     const calls = [
       "select head || tail as answer from api.parcel_answer($1, '{risk,address,economics}')",
@@ -349,7 +349,7 @@ describeDatabase('the server\'s role', (engine) => {
 });
 
 describeEngines('a database migrated by a role without superuser rights', (engine) => {
-  it('gets the missing statements from doctor, and lacks no right after the statements are run', async () => {
+  it('has all rights after the statements that doctor prints are run', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const owner = `mappale_test_${randomBytes(6).toString('hex')}`;
@@ -368,7 +368,7 @@ describeEngines('a database migrated by a role without superuser rights', (engin
       expect(stdout).toContain(missing[0]);
       for (const statement of missing) await admin.query(statement);
       expect(await missingRights(admin)).toEqual([]);
-      // A missing grant is reported too.
+      // A missing grant and a grant to all roles are also reported.
       await admin.query('revoke execute on function api.health() from mappale_api');
       await admin.query(`grant temporary on database ${pathname.slice(1)} to public`);
       expect(await missingRights(admin)).toEqual(['grant execute on function api.health() to mappale_api;', `revoke temporary on database "${pathname.slice(1)}" from public;`]);

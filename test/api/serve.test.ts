@@ -39,7 +39,7 @@ async function serving(url: string): Promise<{ base: string; stop(signal: NodeJS
 }
 
 describeEngines('mappale serve and mappale token', (engine) => {
-  it('create a token, answer its requests, list it, revoke it, and stop cleanly', async () => {
+  it('create, list and revoke a token, answer requests with the token, and stop cleanly', async () => {
     const url = await engine.createDatabase();
     const created = await mappale(url, 'token', 'create', '--name', 'try', '--scopes', 'admin_data:read', '--json');
     expect(created.code, created.stderr).toBe(0);

@@ -76,7 +76,7 @@ describe('the sign-in link', () => {
     expect([found.statusCode, found.headers['x-ratelimit-limit'], found.headers['x-ratelimit-remaining']]).toEqual([200, String(SESSION_QUOTA), String(SESSION_QUOTA - 1)]);
     // Requests for tiles do not count against the quota.
     expect([(await get('/tiles/14/1/1?layer=parcels', { cookie })).statusCode, (await get('/parcels/locate?lat=42&lng=14', { cookie })).headers['x-ratelimit-remaining']]).toEqual([204, String(SESSION_QUOTA - 2)]);
-    // The map requests the files that cover a comune.
+    // The cookie is also accepted below /admin, where the map requests the files that cover a comune.
     expect((await get('/admin/regions', { cookie })).statusCode).toBe(200);
     expect(keys).toEqual([]);
     // A key takes precedence over the cookie.
@@ -203,7 +203,7 @@ describe('an explanation', () => {
     const given = cookie === 'own' ? own : cookie;
     const answered = await get(PATH, { ...headers, ...(given === undefined ? {} : { cookie: given }) }, from);
     expect(codeOf(answered)).toEqual(refused);
-    // The answer does not suggest a token, because this path accepts no token.
+    // The response does not suggest a token, because this path accepts no token.
     expect(answered.headers['www-authenticate']).toBe(refused[0] === 401 ? 'SignInLink realm="mappale"' : undefined);
     expect([runs, keys]).toEqual([0, []]);
   });
@@ -215,7 +215,7 @@ describe('an explanation', () => {
     expect(codeOf(await get(PATH, { cookie }))).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('runs only after the previous one has ended, and blocks no other request', async () => {
+  it('runs only after the previous explanation has ended, and blocks no other request', async () => {
     let running = 0;
     let most = 0;
     const { get, cookie } = await signedIn(async () => {
@@ -231,7 +231,7 @@ describe('an explanation', () => {
 
   it.each([
     ['NOT_FOUND', [404, 'NOT_FOUND']], ['SQL_57014', [503, 'SERVICE_UNAVAILABLE']], ['SQL_42P01', [500, 'INTERNAL_ERROR']],
-  ] as const)('is refused if it fails with %s, and the next explanation runs', async (code, refused) => {
+  ] as const)('is reported as an error if it fails with %s, and the next explanation runs', async (code, refused) => {
     let runs = 0;
     const { get, cookie } = await signedIn(async () => {
       if ((runs += 1) === 1) throw new MappaleError('it ends', { code, kind: code === 'NOT_FOUND' ? 'usage' : 'database' });
@@ -241,8 +241,8 @@ describe('an explanation', () => {
   });
 });
 
-describe('the availability of the sign-in link', () => {
-  it('answers 404 on the sign-in paths and accepts no cookie if the server has no link', async () => {
+describe('sign-in by link', () => {
+  it('is refused with 404, and cookies are not accepted, if the server has no link', async () => {
     const { cookie } = await signedIn();
     const { signIn, get, link } = await page(null);
     expect(codeOf(await signIn(link.secret))).toEqual([404, 'NOT_FOUND']);

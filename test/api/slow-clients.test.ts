@@ -17,7 +17,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Starts a server with a large and a small page. @returns its port, and a function that returns the number of closed connections with a request */
+/** Starts a server with a large and a small page. @returns its port, and a function that counts the closed connections that had sent a request */
 async function start(answerMs: number, waitingAnswers?: number): Promise<{ port: number; ended: () => number }> {
   let ended = 0;
   server = httpServer((request, response) => {
@@ -52,7 +52,7 @@ it('ends a connection if the client reads without a pause but too slowly to fini
   await expect.poll(connections).toBe(0);
 });
 
-it('closes the connections with the oldest unread answers if too many answers are unread', async () => {
+it('closes the connections with the oldest unread responses if too many responses are unread', async () => {
   const { port, ended } = await start(60_000, 5);
   const waiting = await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   await expect.poll(ended).toBe(SLOW_CLIENTS - 5);
@@ -68,7 +68,7 @@ it('answers other clients while slow clients read', async () => {
   expect(ended()).toBe(0);
 });
 
-it('keeps an idle connection open for longer than the time limit of an answer', async () => {
+it('keeps an idle connection open for longer than the time limit of a response', async () => {
   const { port } = await start(100);
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);

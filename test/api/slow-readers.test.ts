@@ -1,4 +1,4 @@
-/** Tests that a client that reads or sends byte by byte holds neither a slot nor a database connection. */
+/** Tests that a client that reads or sends byte by byte blocks neither a slot (one of the token's simultaneous requests) nor a database connection. */
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { BODY_MS } from '../../api/body.ts';
@@ -10,7 +10,7 @@ import { describeDatabase } from '../harness/database.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
 
 const CLIENTS = 6;
-/** Requests that a client sends at once. The answers are larger than the buffers of a loopback connection. */
+/** Number of requests that a client sends at once. The responses are larger than the buffers of a loopback connection. */
 const REQUESTS = 30;
 
 describeDatabase('a slow client', (engine) => {
@@ -20,7 +20,7 @@ describeDatabase('a slow client', (engine) => {
   let key: string;
   let tile: string;
   let sockets: Socket[] = [];
-  /** Mocks the time limits of an answer and of a body, so that the test need not wait for them. */
+  /** Replaces the time limits of a response and of a request body, so that the tests need not wait. */
   const bounds = (answerMs: number, bodyMs: number): void => {
     const timer = globalThis.setTimeout;
     const instead = new Map([[ANSWER_MS, answerMs], [BODY_MS, bodyMs]]);
@@ -56,7 +56,7 @@ describeDatabase('a slow client', (engine) => {
     socket.on('error', () => undefined);
     sockets.push(socket);
   });
-  /** Requests a path many times on one connection, and reads the answers at one byte per second. */
+  /** Requests a path many times on one connection, and reads the responses at one byte per second. */
   const readSlowly = async (path: string): Promise<Socket> => {
     const socket = await send(`GET ${BASE}${path} HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\n\r\n`.repeat(REQUESTS));
     await new Promise<void>((resolve) => {
@@ -85,13 +85,13 @@ describeDatabase('a slow client', (engine) => {
     const path = what === 'tiles' ? tile : '/ogc/collections/parcels/items?limit=1000';
     await Promise.all(Array.from({ length: CLIENTS }, () => readSlowly(path)));
     await idle();
-    // The token has fewer slots than slow answers.
+    // The token has fewer slots than there are slow responses.
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask('/admin/regions')));
     expect(answers).toEqual(answers.map(() => 200));
     expect(await ask(tile)).toBe(200);
   });
 
-  it('loses its connection and all pending answers if it reads OGC items for longer than the time limit', async () => {
+  it('loses its connection and all pending responses if it reads OGC items for longer than the time limit', async () => {
     bounds(1000, BODY_MS);
     await Promise.all(Array.from({ length: CLIENTS }, () => readSlowly('/ogc/collections/parcels/items?limit=1000')));
     await expect.poll(connections).toBe(0);

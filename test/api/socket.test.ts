@@ -1,4 +1,4 @@
-/** Sends arbitrary bytes to the server. Every response must have the form and headers of the API, no response may be a 500, and the log must report no bug. */
+/** Sends arbitrary bytes to the server. Every response must have the form and headers of the API. No request may cause a 500 or a logged warning. */
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { STATUS, type ErrorCode } from '../../api/errors.ts';
@@ -30,7 +30,7 @@ function readReplies(bytes: Buffer): Reply[] {
   return replies;
 }
 
-/** Returns the rules of the API that a response violates; an empty list if there are none. */
+/** Returns a message for each rule of the API that a response violates. */
 function violations({ status, headers, body }: Reply): string[] {
   const missing = ['x-request-id', 'vary', 'x-content-type-options', 'access-control-allow-origin', 'access-control-expose-headers'].filter((name) => headers[name] === undefined).map((name) => `${status} without ${name}`);
   if (status < 400 && status !== 0) return missing;
@@ -56,7 +56,7 @@ describeDatabase('the socket', (engine) => {
   });
   afterAll(() => service?.close());
 
-  /** Sends bytes, and reads until the server closes the connection. @param then what to do after the bytes are sent */
+  /** Sends bytes, and reads until the connection is closed. @param then `wait` for the server, or `reset` the connection after the bytes are sent */
   const say = (bytes: string | Buffer, then: 'wait' | 'reset' = 'wait'): Promise<Reply[]> => new Promise((resolve) => {
     const parts: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {
@@ -69,7 +69,7 @@ describeDatabase('the socket', (engine) => {
   });
   const get = (path: string, ...fields: readonly string[]): string => `GET ${BASE}${path} HTTP/1.1\r\n${['Host: x', ...fields].map((field) => `${field}\r\n`).join('')}\r\n`;
   const keyed = (path: string, ...fields: readonly string[]): string => get(path, `x-api-key: ${key}`, ...fields);
-  /** Returns the first response to a request, and checks the response. */
+  /** Sends bytes, checks all responses and the log, and returns the first response. */
   const first = async (bytes: string): Promise<Reply> => {
     const replies = await say(bytes);
     expect(replies.flatMap(violations), bytes.slice(0, 200)).toEqual([]);
@@ -85,18 +85,18 @@ describeDatabase('the socket', (engine) => {
     ['a malformed chunked body', () => `PUT ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n`, 405],
     ['an unknown Expect header', () => get('/health', 'Expect: foo', 'Connection: close'), 200],
     ['Expect: 100-continue', () => `POST ${BASE}/health HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n`, 405],
-    ['a tunnel', () => 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', 405],
-    ['another protocol', () => get('/health', 'Connection: upgrade, close', 'Upgrade: websocket'), 200],
+    ['a request for a tunnel', () => 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', 405],
+    ['an upgrade to a different protocol', () => get('/health', 'Connection: upgrade, close', 'Upgrade: websocket'), 200],
     ['HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
-    ['no request', () => 'hello\r\n\r\n', 400],
+    ['text that is not a request', () => 'hello\r\n\r\n', 400],
     ['a TLS handshake', () => '\u0016\u0003\u0001\u0002\u0000\u0001', 400],
-    ['no Host', () => `GET ${BASE}/health HTTP/1.1\r\nConnection: close\r\n\r\n`, 400],
+    ['a request without Host', () => `GET ${BASE}/health HTTP/1.1\r\nConnection: close\r\n\r\n`, 400],
     ['HTTP/1.0 without Host', () => `GET ${BASE}/health HTTP/1.0\r\n\r\n`, 200],
     ['headers of 20 KiB', () => get('/health', `X-Long: ${'a'.repeat(20_000)}`), 431],
     ['a path of 20 KiB', () => get(`/${'a'.repeat(20_000)}`), 431],
-    ['two lengths', () => get('/health', 'Content-Length: 1', 'Content-Length: 2'), 400],
+    ['two Content-Length headers', () => get('/health', 'Content-Length: 1', 'Content-Length: 2'), 400],
     ['both Content-Length and chunks', () => get('/health', 'Content-Length: 1', 'Transfer-Encoding: chunked'), 400],
-    ['two Hosts', () => get('/health', 'Host: y'), 400],
+    ['two different Host headers', () => get('/health', 'Host: y'), 400],
     ['the same Host twice', () => get('/health', 'Host: x'), 400],
     ['an unknown transfer encoding', () => get('/health', 'Transfer-Encoding: gzip, chunked') + '0\r\n\r\n', 400],
     ['a header without a name', () => get('/health', ': x'), 400],
@@ -146,7 +146,7 @@ describeDatabase('the socket', (engine) => {
     }
   });
 
-  it('closes the connection without a second answer if a refused body never ends', async () => {
+  it('closes the connection without a second response if a refused body never ends', async () => {
     const { server } = service.app;
     const { headersTimeout, requestTimeout } = server;
     Object.assign(server, { headersTimeout: 1_000, requestTimeout: 1_000 });
@@ -182,7 +182,7 @@ describeDatabase('the socket', (engine) => {
     expect((await first(END)).status).toBe(200);
   });
 
-  it('gives every answer its own request ID', async () => {
+  it('returns a different request ID in every response', async () => {
     const replies = (await Promise.all([say(END + END), say(END), say('rubbish\r\n\r\n')])).flat();
     expect(new Set(replies.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
   });

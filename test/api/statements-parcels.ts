@@ -11,7 +11,7 @@ const OF_CADASTRE = 'parcels by sheet and number';
 const OF_RECORD = 'the record';
 const OF_COVERAGE = 'coverage';
 
-/** Returns a key of an edge in either direction. */
+/** Returns a key that is the same for both directions of an edge. */
 function keyOf(edge: readonly [string, string]): string {
   return [...edge].sort().join(' ');
 }
@@ -51,7 +51,7 @@ export const PARCELS: readonly Statement[] = [
   {
     about: OF_LOCATE, says: 'returns the same area, centroid, reference, label and comune as the record',
     holds: async (trial) => {
-      // An area whose fifth decimal decides how the second decimal is rounded.
+      // The API rounds areas to four decimals and then to two decimals, which gives 100.01 for this area. Direct rounding to two decimals would give 100.
       const odd = await trial.parcel();
       const [before] = await trial.service.database.query<{ area: number }>('select area_m2 as area from core.parcel where fid = $1', [odd.fid]);
       await trial.service.database.query('update core.parcel set area_m2 = 100.004999996 where fid = $1', [odd.fid]);
@@ -104,7 +104,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'tolerates a distance of at most 1e-7° from the border',
+    about: OF_LOCATE, says: 'finds a parcel even if the point is up to 1e-7° outside the border',
     holds: async (trial) => {
       const parcels = await trial.basics();
       const north = parcels.reduce((best, each) => (Math.max(...cornersOf(each).map((corner) => Number(corner.split(',')[1]))) > Math.max(...cornersOf(best).map((corner) => Number(corner.split(',')[1]))) ? each : best));
@@ -148,7 +148,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'finds for a polygon only the parcels that intersect it, not all parcels in its box',
+    about: OF_LOCATE, says: 'finds for a polygon only the parcels that intersect the polygon, not all parcels in the box of the polygon',
     holds: async (trial) => {
       const { centroid: { lat, lng } } = await trial.parcel();
       const size = 0.004;
@@ -209,7 +209,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_NEIGHBOURS, says: 'are 50 by default, 1 to 200 on request, and the answer reports whether there are more',
+    about: OF_NEIGHBOURS, says: 'are 50 by default, 1 to 200 on request, and the response reports whether there are more',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       const all = await trial.list(`/parcels/${fid}/neighbours`);
@@ -388,7 +388,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has licenses and attribution_required in meta, and the three mandatory attributions in every answer',
+    about: OF_RECORD, says: 'has licenses and attribution_required in meta, and the three mandatory attributions in every response',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       for (const include of ['basic', 'risk', SECTION_NAMES.join(',')]) {
@@ -500,7 +500,7 @@ export const PARCELS: readonly Statement[] = [
       expect([status, body!['error'], body!['details']]).toEqual([404, 'NOT_FOUND', { id: fid, as_of: day!.before, kept_since: day!.today }]);
       expect(await trial.refusal(`/parcels/1499999997?as_of=${day!.today}`)).toEqual([404, 'NOT_FOUND', undefined]);
       for (const odd of [day!.after, '2026-02-30', '2026-1-31', '0000-01-01', '31.01.2026', '', '2026-01-31T00:00:00Z']) expect(await trial.refusal(`/parcels/${fid}?as_of=${odd}`), odd).toEqual([400, 'INVALID_PARAMS', 'as_of']);
-      // After a new publication, answers with an earlier `as_of` still have the old values.
+      // After a new publication, responses to requests with an earlier `as_of` still contain the old values.
       const [first] = await database.query<{ zone: number }>('select seismic_zone as zone from section.risk where fid = $1', [fid]);
       await daysGoBy(database, 3);
       const swap = "insert into ledger.swap (unit_code, publication_id, happened_at) select unit_code, publication_id, now() - interval '1 second' from ledger.publication where state = 'current' and unit_code = 14 returning swap_id as swap";
@@ -542,7 +542,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has in valuation the half-year of the perimeter, and a history of 22 half-years, oldest first',
+    about: OF_RECORD, says: 'has in valuation the half-year of the zone perimeter, and in valuation_history 22 half-years, oldest first',
     holds: async (trial) => {
       const records = await trial.records();
       const quotations = records.flatMap(({ valuation }) => valuation as Json[]);
@@ -578,7 +578,7 @@ export const PARCELS: readonly Statement[] = [
 
   // --- Coverage ---------------------------------------------------------------------------------------------------------
   {
-    about: OF_COVERAGE, says: 'is stated for every section, for risk per level in the block and for all others in meta',
+    about: OF_COVERAGE, says: 'is stated for every section, in meta or, for risk, separately for pga, flood and landslide in the block',
     holds: async (trial) => {
       for (const { risk, meta } of await trial.records()) {
         expect(Object.keys((meta as Json)['coverage'] as Json)).toEqual(SECTION_NAMES.filter((section) => section !== 'risk'));
@@ -589,7 +589,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_COVERAGE, says: 'is mapped if basic, valuation, economics, demographics or address has a value, and mapped without a value means none here',
+    about: OF_COVERAGE, says: 'is mapped if basic, valuation, economics, demographics or address has a value, and mapped without a value means that the place has none',
     holds: async (trial) => {
       const records = await trial.records();
       for (const record of records) {

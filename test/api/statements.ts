@@ -15,7 +15,7 @@ const OF_ERRORS = 'errors';
 const OF_LIMITS = 'limits and tokens';
 const OF_HEADERS = 'headers';
 
-/** Returns one request path per endpoint. No response is empty. */
+/** Returns one request path per endpoint. Each request finds data. */
 async function questions(trial: Trial): Promise<string[]> {
   const { centroid, fid, municipality, cadastral } = await trial.parcel();
   return [
@@ -40,13 +40,13 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: 'the interface', says: 'answers JSON everywhere',
+    about: 'the interface', says: 'returns JSON from every endpoint, including errors',
     holds: async (trial) => {
       for (const path of [...(await questions(trial)), '/health', '/openapi.json', '/nothing']) expect((await trial.service.ask(path, { key: await trial.key() })).headers['content-type'], path).toMatch(/^application\/((geo|schema|problem)\+)?json/);
     },
   },
   {
-    about: 'the interface', says: 'has an OpenAPI 3.1 document and a page to try it, both without a key',
+    about: 'the interface', says: 'has an OpenAPI 3.1 document and a page to try requests, both without a key',
     holds: async ({ service }) => {
       expect((await service.ask('/openapi.json')).body).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./), servers: [{ url: BASE }] });
       const page = await service.ask('/docs');
@@ -161,13 +161,13 @@ export const STATEMENTS: readonly Statement[] = [
   },
 
   {
-    about: OF_SEARCH, says: 'finds the comuni of all Italy, and never answers with another comune if the named comune is not loaded',
+    about: OF_SEARCH, says: 'finds the comuni of all Italy, and never finds addresses in a different comune if the named comune is not loaded',
     holds: async (trial) => {
       for (const comune of ['Salerno', 'Siderno', 'Lamezia Terme', 'Campobasso']) expect(await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${comune}` })}`), comune).toEqual([]);
     },
   },
   {
-    about: OF_SEARCH, says: 'finds nothing if another comune follows the named one',
+    about: OF_SEARCH, says: 'finds nothing if a second comune follows the named comune',
     holds: async (trial) => {
       const [{ italianName: first }, { italianName: second }] = trial.service.region.comuni;
       expect(await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${second}, ${first}` })}`)).toEqual([]);
@@ -227,7 +227,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LISTS, says: 'of provinces have code, name, abbreviation and region, and are filtered by the region\'s code, or its name in any case or accents',
+    about: OF_LISTS, says: 'of provinces have code, name, abbreviation and region, and are filtered by the region\'s code, or by its name regardless of case and accents',
     holds: async (trial) => {
       const all = await trial.list('/admin/provinces');
       expect(Object.keys(all[0]!)).toEqual(['code', 'name', 'abbreviation', 'region_code']);
@@ -250,7 +250,7 @@ export const STATEMENTS: readonly Statement[] = [
 
   // --- Addresses --------------------------------------------------------------------------------------------------------
   {
-    about: OF_ADDRESSES, says: 'has the same fields in every answer',
+    about: OF_ADDRESSES, says: 'has the same fields in every response',
     holds: async (trial) => {
       const fields = ['address_id', 'street_name', 'street_number', 'locality', 'municipality_code', 'municipality_name', 'province', 'region', 'latitude', 'longitude', 'formatted_address'];
       for (const address of await trial.addresses()) expect(Object.keys(address).sort()).toEqual([...fields].sort());
@@ -363,7 +363,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '400 OUT_OF_BOUNDS outside latitude 35.0–47.5 and longitude 6.0–19.0, bounds included',
+    about: OF_ERRORS, says: '400 OUT_OF_BOUNDS outside latitude 35.0–47.5 and longitude 6.0–19.0, but not on these bounds',
     holds: async (trial) => {
       for (const place of ['lat=34.9999&lng=14', 'lat=47.5001&lng=14', 'lat=42&lng=5.9999', 'lat=42&lng=19.0001']) {
         for (const path of ['/geocode/reverse', '/parcels/locate']) expect(await trial.refusal(`${path}?${place}`)).toEqual([400, 'OUT_OF_BOUNDS', undefined]);
@@ -437,7 +437,7 @@ export const STATEMENTS: readonly Statement[] = [
   },
 
   {
-    about: OF_ERRORS, says: 'have the same form in the OpenAPI document as in answers',
+    about: OF_ERRORS, says: 'have the same form in the OpenAPI document as in responses',
     holds: async (trial) => {
       const { service } = trial;
       // Numbers of requests, seconds and parcels may differ.
@@ -472,7 +472,7 @@ export const STATEMENTS: readonly Statement[] = [
 
   // --- Limits and tokens ------------------------------------------------------------------------------------------------
   {
-    about: OF_LIMITS, says: 'count down in a fixed hour that starts at the first request, in every answer to a valid token',
+    about: OF_LIMITS, says: 'count down in a fixed hour that starts at the first request, in every response to a valid token',
     holds: async ({ service }) => {
       const key = await service.token();
       const seen: unknown[] = [];
@@ -500,7 +500,7 @@ export const STATEMENTS: readonly Statement[] = [
 
   // --- Headers ----------------------------------------------------------------------------------------------------------
   {
-    about: OF_HEADERS, says: 'allow pages of any origin to send x-api-key and to read the limits',
+    about: OF_HEADERS, says: 'allow pages of any origin to send x-api-key and to read the rate limits',
     holds: async ({ service }) => {
       const preflight = await service.ask('/admin/regions', { method: 'OPTIONS', headers: { origin: 'https://example.org', 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-api-key' } });
       expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
@@ -526,7 +526,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_HEADERS, says: 'contain a different X-Request-Id in every answer',
+    about: OF_HEADERS, says: 'contain a different X-Request-Id in every response',
     holds: async (trial) => {
       const seen: (string | undefined)[] = [];
       for (const [path, options] of [['/health', {}], ['/nothing', {}], ['/health', { method: 'POST' }], ['/admin/regions', {}], ['/admin/regions', { key: await trial.key() }], ['/openapi.json', {}]] as const) seen.push((await trial.service.ask(path, options)).headers['x-request-id']);

@@ -1,4 +1,4 @@
-/** Tests where the map places names of streets: along the house numbers, or among them if they are not along a line. */
+/** Tests where the map places names of streets: along the house numbers, or among the house numbers if they do not form a line. */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 

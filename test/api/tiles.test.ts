@@ -50,7 +50,7 @@ describeEngines('a tile of the map', (engine) => {
     });
   };
 
-  /** Returns the tiles of a zoom that have parcels, sorted by decreasing number of parcels. */
+  /** Returns the tiles of a zoom that contain representative points of parcels, sorted by decreasing number of these points. */
   const tiles = (z: number): Promise<TileRow[]> => service.database.query<TileRow>(
     `select floor((st_x(p.point) + 180) / 360 * 2 ^ $1)::int4 as x,
        floor((0.5 - ln(tan(pi() / 4 + radians(st_y(p.point)) / 2)) / (2 * pi())) * 2 ^ $1)::int4 as y
@@ -88,7 +88,7 @@ describeEngines('a tile of the map', (engine) => {
     expect([...found].sort((a, b) => a - b)).toEqual(all);
   });
 
-  it('draws rings as specified: outer rings clockwise on the screen, holes counter-clockwise', async () => {
+  it('draws outer rings clockwise on the screen, as the specification of vector tiles requires', async () => {
     const [tile] = await tiles(14);
     const response = await service.app.inject({ method: 'GET', url: `${BASE}/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`, headers: { 'x-api-key': key } });
     const layer = new VectorTile(new PbfReader(response.rawPayload)).layers['parcels']!;
@@ -111,7 +111,7 @@ describeEngines('a tile of the map', (engine) => {
   });
 
   describe('of footprints', () => {
-    /** SQL of the buildings that count, of all sources. */
+    /** SQL query of the buildings from all sources that the section buildings counts. */
     const COUNTED = `(
       select 'igm_dbsn' as source, d.geom, d.area_m2 from layer.dbsn_building d where d.counts
       union all select 'dpc_buildings', d.geom, d.area_m2 from layer.dpc_building d
@@ -157,7 +157,7 @@ describeEngines('a tile of the map', (engine) => {
       expect((await expectCounted(z)).size).toBeGreaterThan(0);
     });
 
-    it('has the buildings of the source of their comune if neighbouring comuni have different sources', async () => {
+    it('has for each comune only buildings from the source of the comune, even if neighbouring comuni have different sources', async () => {
       const before = await service.database.query<{ belfiore: string; source: string }>('select belfiore, source from core.building_coverage order by belfiore');
       await service.database.query("update core.building_coverage set source = case when belfiore in ($1, $2) then 'dpc_buildings' else 'igm_dbsn' end", [before[0]!.belfiore, before[2]!.belfiore]);
       try {
@@ -188,7 +188,7 @@ describeEngines('a tile of the map', (engine) => {
     });
   });
 
-  it('has each located access with its street and civico in the layer of house numbers, at its position', async () => {
+  it('has each located access point with its street and house number in the layer of house numbers, at its position', async () => {
     const unit = 360 / 2 ** 16 / 4096;
     let drawn = 0;
     for (const tile of await tiles(16)) {
@@ -254,7 +254,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual(comuni);
   });
 
-  it('is empty if it has no features, or if the layer is not drawn at its zoom', async () => {
+  it('is empty if there are no features in the tile, or if the layer is not drawn at the zoom of the tile', async () => {
     for (const [layer, tile] of [['parcels', '14/1/1'], ['parcels', '0/0/0'], ['comuni', '7/68/47'], ['ground', '5/17/11'], ['footprints', '14/8829/6085']] as const) {
       const path = `/tiles/${tile}?layer=${layer}`;
       const answered = await service.ask(path, { key });
@@ -301,7 +301,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('is served next to suggestions, which complete the names of streets and comuni, and find complete names as a search does', async () => {
+  it('comes with suggestions that complete the names of streets and comuni, and that equal the search results for complete names', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore
@@ -331,7 +331,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual([401, 403, 400, 400]);
   });
 
-  it('is served next to explanations for a signed-in browser, which equal the output of mappale explain', async () => {
+  it('comes with explanations for a signed-in browser that equal the output of mappale explain', async () => {
     const [sources, link] = [await loadSources(), new SignInLink()];
     const app = await buildServer({
       reader: service.reader, version: VERSION, log: SILENT, signIn: link,
@@ -348,7 +348,7 @@ describeEngines('a tile of the map', (engine) => {
       headers: { host, origin: `http://${host}`, 'content-type': 'application/json' },
     });
     const cookie = String(signed.headers['set-cookie']).split(';')[0]!;
-    // The region's files no longer exist, and an explanation of a missing value reads the raster file.
+    // Chooses a parcel with a value, because the region's files no longer exist, and an explanation of a missing value reads the raster file.
     const lit = await service.database.query<{ fid: number }>('select fid from section.nightlights where ntl_parcel is not null order by fid');
     const { fid } = lit[Math.floor(lit.length / 2)]!;
     const [parcels, records] = await Promise.all([
@@ -366,7 +366,7 @@ describeEngines('a tile of the map', (engine) => {
     await app.close();
   });
 
-  it('is served next to an overview without a key, which has the coverage of each comune as in its quality passport', async () => {
+  it('comes with an overview that needs no key and contains the coverage of each comune as in the quality passport of the comune', async () => {
     const overview = (await service.ask('/map/overview.json')).body as { regions: Json[]; layers: Json[]; attribution: string[] };
     expect(overview.regions).toMatchObject([{ code: service.region.code, name: service.region.name, parcels: all.length }]);
     expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));

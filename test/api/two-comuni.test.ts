@@ -75,7 +75,7 @@ describeEngines('a query with two comuni', (engine) => {
   /** Returns whether B may follow A in an address. B may be a current or former province of A, the region of A, or A again. */
   const agree = (a: Comune, b: string): boolean => [...a.names, a.province, ...a.past, a.isLoaded ? region.name : 'Sardegna'].some((name) => comuneKey(name) === comuneKey(b));
 
-  it('finds the first comune or nothing, in any form of the pair', async () => {
+  it('finds the first comune or nothing, in any form of the query', async () => {
     for (let index = 0; index < 120; index += 1) {
       const [a, b] = [random.pick(ALL), random.pick(ALL)];
       const [first, second] = [random.pick(a.names), random.pick(b.names)];
@@ -97,11 +97,11 @@ describeEngines('a query with two comuni', (engine) => {
     }
   });
 
-  it('does not find a street of the second comune by its name alone if the query has a number', async () => {
+  it('does not find a street of the second comune by the name of the street alone if the query has a number', async () => {
     for (const b of LOADED) expect(await comuniOf(`Corso Vittorio Emanuele II ${NUMBER} ${ABROAD[1]!.names[0]!}, ${b.names[0]!}`)).toEqual([]);
   });
 
-  it('reports a city that is not the comune of the query', async () => {
+  it('reports a contradiction if the city is not the comune in the query', async () => {
     const [a, b] = [LOADED[0]!, LOADED[1]!];
     const { contradiction } = await parseQuery(`${STREET} ${NUMBER}, ${a.names[0]!}`, b.names[0]!, async (keys, names) => {
       const [row] = await database.query<{ hits: never[] }>('select api.geocode_comune($1, $2) as hits', [keys, names === 'similar']);
@@ -111,7 +111,7 @@ describeEngines('a query with two comuni', (engine) => {
     expect(await comuniOf(`${STREET} ${NUMBER}, ${a.names[0]!}, ${b.names[0]!}`, a.names[0])).toEqual([]);
   });
 
-  it('finds the second comune if its addresses have the first name as a locality', async () => {
+  it('finds the second comune if the first name is the locality of addresses in the second comune', async () => {
     const query = `Via Montanara 7, ${locality}, ${host.names[0]!}`;
     expect(await comuniOf(query)).toEqual([]);
     await addStreets(database, region.code, host.belfiore, [{ name: 'Via Montanara', numbers: [7], locality }]);

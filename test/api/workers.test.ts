@@ -1,4 +1,4 @@
-/** Tests a server with several processes: the process that answers, the shared state, the death of a process, and the shutdown. */
+/** Tests a server with several processes: distribution of requests, shared state, the death of a process, and shutdown. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
@@ -42,7 +42,7 @@ class Serving {
     return this.out[0]!;
   }
 
-  /** Returns the processes that logged an answer. */
+  /** Returns the process IDs of the workers that logged a response. */
   answering(): number[] {
     const lines = this.said.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as { message: string; worker?: number }] : []));
     return [...new Set(lines.flatMap(({ message, worker }) => (message.startsWith('GET ') && worker !== undefined ? [worker] : [])))];
@@ -65,7 +65,7 @@ function figure(text: string, name: string, labels = ''): number {
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** Returns the child processes that run the program, without processes of tools. */
+/** Returns the process IDs of the children that run the program, without those of other programs. */
 async function childrenOf(pid: number): Promise<number[]> {
   const lists = await Promise.all((await readdir(`/proc/${pid}/task`)).map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8')));
   const all = lists.flatMap((list) => list.trim().split(' ')).filter((each) => each !== '').map(Number);
@@ -154,7 +154,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     }
     // A session has a single hourly limit on all workers.
     expect(left).toEqual(['999', '998', '997', '996']);
-    // Any worker explains a parcel through the worker's own database login. An unknown parcel cannot be explained.
+    // Any worker can explain a parcel, through the database login of the worker. The responses are 404, because the parcel does not exist.
     const explaining = Array.from({ length: 4 }, () => fetch(`${base}/map/explain/1400000000/basic`, { headers: { cookie, connection: 'close' } }));
     const explained = (await Promise.all(explaining)).map(({ status, headers }) => `${status} ${headers.get('x-ratelimit-remaining')}`);
     expect(explained.sort()).toEqual(['404 992', '404 993', '404 994', '404 995']);

@@ -16,7 +16,7 @@ async function linesOf(script: string): Promise<string[]> {
 let checked: Promise<string[]> | undefined;
 
 it.each([
-  { does: 'type-checks, strictly', kind: 'types' },
+  { does: 'passes the strict type check', kind: 'types' },
   { does: 'passes the linter', kind: 'style' },
 ])('the code $does', async ({ kind }) => {
   checked ??= linesOf('types-and-style');

@@ -140,7 +140,7 @@ describe('the alerts and the dashboard', () => {
     expect(named.filter((name) => !served.has(name))).toEqual([]);
   });
 
-  it('have a severity, a summary and a runbook for each alert, which docs/alerts.md explains', () => {
+  it('have a severity, a summary and a runbook for each alert, and docs/alerts.md lists the same alerts', () => {
     expect(rules.length).toBeGreaterThanOrEqual(10);
     const page = read('docs/alerts.md');
     expect(rules.filter(({ labels }) => !/^(?:info|warning|critical)$/.test(labels.severity))).toEqual([]);

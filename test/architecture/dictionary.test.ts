@@ -1,4 +1,4 @@
-/** Tests that every table and column that is served, or kept in the history, has a comment. */
+/** Tests the data dictionary: comments on tables, columns and API functions, the declared tables of the sections, and dependencies of published tables. */
 import { expect, it } from 'vitest';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { commentOf } from '../../pipelines/db/section-tables.ts';

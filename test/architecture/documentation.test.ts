@@ -1,4 +1,4 @@
-/** Tests that commands in the documents and in the help exist and accept the shown options. */
+/** Tests that the commands, settings and files named in the documents, the help, the Makefile and the container files exist and are valid. */
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -57,7 +57,7 @@ const all = await program();
 describe('a command of the program', () => {
   const commands = commandsOf(all);
 
-  it('has a description for itself and for each option', () => {
+  it('has a description for itself and for each option and argument', () => {
     expect(commands.length).toBeGreaterThan(5);
     const silent = commands.flatMap(({ path, command }) => [
       ...(command.description() === '' ? [path] : []),
@@ -150,13 +150,14 @@ describe('the documents', () => {
     expect(lines).toContain('make test');
   });
 
-  it('keep README within 120 lines, of at most 100 characters outside tables and code', () => {
+  it('keep README within 120 lines, and within 100 characters a line outside tables and code', () => {
     const lines = read('README.md').trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(120);
     expect(read('README.md').replace(/^```[\s\S]*?^```/gm, '').split('\n').filter((line) => line.length > 100 && !line.startsWith('|'))).toEqual([]);
   });
 
-  it('list the sections of the contract and no unknown section in README, because the generated data dictionary lists every section', () => {
+  // The generated data dictionary lists every section.
+  it('list at least 18 sections in README, and only sections of the contract', () => {
     const listed = [...read('README.md').matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1]!);
     expect(listed.filter((name) => !SECTION_FOLDERS.includes(name))).toEqual([]);
     expect(new Set(listed).size).toBeGreaterThanOrEqual(18);

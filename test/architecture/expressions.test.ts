@@ -14,7 +14,7 @@ describe('the search for regular expressions', () => {
     ['constants of the same file', 'const A = "x+"; const B = `${A}|y`; RegExp(`^${B}$` + "z");', ['^x+|y$z']],
     ['raw text', 'new RegExp(String.raw`\\s*`)', [String.raw`\s*`]],
     ['a parameter as unknown', 'const f = (p) => new RegExp(`^${p}$`);', [null]],
-    ['no division', 'const a = b / c / d;', []],
+    ['no expression from a division', 'const a = b / c / d;', []],
   ])('reads %s', (_, content, patterns) => {
     expect(found(content)).toEqual(patterns);
   });

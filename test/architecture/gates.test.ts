@@ -1,4 +1,4 @@
-/** Tests that the quality gate covers every published table, and every numeric and nullable column of these tables. */
+/** Tests that the quality gate covers every published table, and every numeric, boolean and nullable column of these tables. */
 import { expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import type { TableGate } from '../../pipelines/contract/gate.ts';
@@ -44,7 +44,7 @@ describeEngines('the quality gate', (engine) => {
     expect(Object.values(GATES).filter((gate) => 'unwatched' in gate && gate.unwatched.trim() === '')).toEqual([]);
   });
 
-  it('measures every number, bool and nullable column, or states why not', async () => {
+  it('measures every numeric, boolean and nullable column, or states why not', async () => {
     expect(await everywhere(({ fields, excused }, columns) => {
       const derived = Object.values(fields).flatMap((field) => (field.kind === 'quantity' ? field.of ?? [] : []));
       return columns.filter(({ name, type, nullable }) => (NUMBERS.includes(type.replace(/^_/, '')) || type === 'bool' || nullable)

@@ -1,4 +1,7 @@
-/** Tests the rules of imports. A room is a group of files that may import the same files and packages. */
+/**
+ * Tests the rules for imports, for reading the environment, for names of sources and sections in shared code, and for SQL in TypeScript. A room is a group of
+ * files that may import the same files and packages.
+ */
 import { posix } from 'node:path';
 import { builtinModules } from 'node:module';
 import { describe, expect, it } from 'vitest';
@@ -179,8 +182,8 @@ describe('imports', () => {
   });
 
   it('use every package that is installed for the program', () => {
-    // Fastify imports light-my-request. package.json lists light-my-request to keep the last version for Node 20, because npm ignores the overrides of an
-    // installed package.
+    // Fastify imports light-my-request. package.json lists light-my-request to pin the last version that supports Node 20, because npm ignores the
+    // `overrides` of a package that is installed as a dependency.
     const program = TYPESCRIPT.filter((file) => !file.startsWith('test/') && !file.endsWith('.test.ts')).map(read).join('\n');
     expect([...SHIPPED].filter((name) => name !== 'light-my-request' && !new RegExp(`['"\`]${name}['"\`/]`).test(program))).toEqual([]);
   });
@@ -218,7 +221,7 @@ describe('the shared code', () => {
     // Some names of sections are also ordinary words, such as address and buildings.
     const ordinary = new Set(['address', 'buildings', 'population']);
     const naming = names.map((name) => [name, new RegExp(ordinary.has(name) ? `'${name}'|\\bsections?[._/]${name}\\b` : `(?<![a-z])${name}(?![a-z])`)] as const);
-    // The kind of a suggestion on the map is not a section.
+    // On the map, `address` is also a kind of suggestion. This use of the word is not the section.
     const apart = (line: string): string => line.replace(/\bkind: .*'address'/, '');
     const files = FILES.filter((file) => /^(pipelines|api|cli|sql\/api)\/.*\.(ts|js|html|sql)$/.test(file));
     expect(files.length).toBeGreaterThan(100);

@@ -57,7 +57,7 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('reads only tables that another file writes or a source states', async () => {
+  it('reads only tables that another file writes or a source declares', async () => {
     const made = [...(await loadSources()), stations].flatMap(({ tables, layers }) => [
       ...Object.keys(tables).map((table) => `staging.${table}`),
       ...Object.keys(layers).map((layer) => `layer.${layer}`),
@@ -216,7 +216,7 @@ describe('the functions of a record', () => {
     expect(everywhere((text) => bodiesOf(text).filter((body) => isOfChanges(body) && isPolymorphic(body)).map((body) => body.slice(0, body.indexOf('('))), files)).toEqual([]);
   });
 
-  it('read only tables that their header lists, because history keeps these tables', () => {
+  it('read only tables that their header lists, because history is kept only for the tables in headers', () => {
     expect(everywhere((text) => {
       const listed = new Set(names(text, 'reads').map(unqualified));
       const ctes = [...code(text).matchAll(/(?:\bwith|,)\s+(\w+) as (?:materialized )?\(/g)].map((match) => match[1]!);
@@ -225,7 +225,7 @@ describe('the functions of a record', () => {
     }, files)).toEqual([]);
   });
 
-  it('pass the type of the region to other functions, because plans are kept for each type', () => {
+  it('pass the type of the region to other functions, because query plans are cached for each type', () => {
     expect(polymorphic.size).toBeGreaterThan(30);
     expect(everywhere((text) => bodiesOf(text).filter(isPolymorphic).map((body) => body.split('$$')[1] ?? '').flatMap((body) => [...body.matchAll(/\b(api\.\w+)\(/g)].flatMap((match) => {
       if (!polymorphic.has(match[1]!)) return [];
@@ -240,7 +240,7 @@ describe('the functions of a record', () => {
 });
 
 describe('a section', () => {
-  it('has one view evidence, in explain.sql or build.sql, and its English texts in one file', () => {
+  it('has one view `evidence`, in explain.sql or build.sql, and its map texts in either map.ts or section.ts', () => {
     const explained = readSectionFiles('explain').map(({ section }) => section);
     expect([...explained].sort()).toEqual(SECTIONS.map(({ name }) => name).sort());
     expect(SECTIONS.filter(({ name, map }) => FILES.includes(`sql/sections/${name}/map.ts`) === (map !== undefined)).map(({ name }) => name)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Tests the names and sizes of files, and that no file contains a reminder of unfinished work. */
+/** Tests the names, sizes and style of files, the wording of hints in errors, and package.json. */
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from '../harness/architecture/project.ts';

@@ -59,7 +59,7 @@ describe('sbom.json', () => {
 describe('third-party-notices.txt', () => {
   const lines = read('third-party-notices.txt').trimEnd().split('\n').slice(2).map((line) => line.split('\t'));
 
-  it('lists each package that is not for development, with its version and licence (otherwise run npm run notices)', () => {
+  it('lists each package except development dependencies, with its version and licence (otherwise run npm run notices)', () => {
     const expected = packages.filter(({ dev }) => dev !== true).map(({ name, version, license }) => `${name} ${version} ${policy.exceptions[name]?.licence ?? license}`);
     expect(sorted(lines.map(([name, version, licence]) => `${name} ${version} ${licence}`))).toEqual(sorted(expected));
   });
@@ -104,7 +104,7 @@ describe('actions and images', () => {
   const files = FILES.filter((file) => /(?:^|\/)Dockerfile|(?:^|\/)compose[^/]*\.ya?ml$|^\.github\/.*\.ya?ml$|^scripts\/deploy\/|^\.ci\/|^test\/harness\/environment\.ts$/.test(file));
   const references = files.flatMap((file) => [...read(file).matchAll(REFERENCE)].map((match) => (match[1] ?? match[2] ?? match[3])!));
 
-  it('are pinned by digest, or listed as unpinned with a reason', () => {
+  it('are pinned by digest or commit, or listed as unpinned with a reason', () => {
     expect(references.length).toBeGreaterThan(5);
     const open = references.filter((reference) => !/@(?:sha256:[0-9a-f]{64}|[0-9a-f]{40})$/.test(reference));
     expect(sorted(open)).toEqual(Object.keys(policy['not pinned']).sort());

@@ -8,7 +8,7 @@ const costOf = (name: string, server: number | null, seconds = 10): Cost => (
   { name, seconds, cpuSeconds: { node: 2, server }, walBytes: server === null ? 0 : server * 1e6, tables: { patched: ['core.parcel'], rebuilt: ['core.sheet', 'section.risk'] } });
 
 describe('the costs of a refresh', () => {
-  it('are shares of the costs of the full load', () => {
+  it('are reported as percentages of the costs of the full load', () => {
     const load = costOf('full load', 98, 40);
     const { figures, walBytes, steps } = compareCosts(2_000, load, [costOf('nothing', 8)]);
     expect(figures).toMatchObject({ 'nothing: CPU, % of the load': 10, 'nothing: WAL, % of the load': 8.163, 'nothing: duration, % of the load': 25, 'nothing: tables rebuilt': 2 });
@@ -16,7 +16,7 @@ describe('the costs of a refresh', () => {
     expect(describeCost(costOf('nothing', 1), load)).toContain('CPU 3 s (Node 2, server 1), 3 % of the load; WAL 1 MB, 1 %; 10 s, 25 %; 1 tables patched, 2 rebuilt (core.sheet, section.risk)');
   });
 
-  it('have no share of the CPU time if the CPU time of the server is not readable', () => {
+  it('have no percentage for CPU time if the CPU time of the server is not readable', () => {
     expect(compareCosts(1, costOf('full load', 98), [costOf('nothing', null)]).figures['nothing: CPU, % of the load']).toBeNull();
   });
 
@@ -26,7 +26,7 @@ describe('the costs of a refresh', () => {
     expect(changedTables(before, after)).toEqual({ patched: ['a'], rebuilt: ['b', 'd'] });
   });
 
-  it('grow by the slope of the regression line', () => {
+  it('have a growth rate that is the slope of a regression line', () => {
     expect([slopeOf([1, 3, 5, 7]), slopeOf([2, 2, 2]), slopeOf([4])]).toEqual([2, 0, 0]);
   });
 });

@@ -3,7 +3,7 @@ import { parseStat, spent } from '../../scripts/bench/server-watch.ts';
 import { median, megabytes, percent, percentile, thousands } from '../../scripts/bench/shared.ts';
 
 describe('the CPU of a server', () => {
-  it('is read if the process name contains spaces and brackets', () => {
+  it('is read even if the process name contains spaces and brackets', () => {
     expect(parseStat('12 (post) gres) S 7 12 12 0 -1 4194560 1 2 3 4 100 20 3000 400 20 0')).toEqual({ parent: 7, own: 120, ended: 3400 });
   });
 

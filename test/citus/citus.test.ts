@@ -50,7 +50,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     return database;
   };
   const urlOf = (database: Database): string => opened.get(database)!;
-  /** Returns a fresh database, distributed on the nodes. */
+  /** Returns a new database that is distributed across the nodes. */
   const distributed = async (): Promise<Database> => {
     const database = await open(await citus.database());
     await upgrade(database, await loadSources(), { distributed: true });
@@ -69,7 +69,8 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
 
   beforeAll(async () => {
     [citus, region] = await Promise.all([Citus.start(), smallRegion()]);
-    // Loads the region's files, then the files of one changed comune. The second build copies rows from the publication.
+    // The tests load the folder `first`, and then the folder `second`, in which one comune lacks a parcel. The second build copies unchanged rows from the
+    // publication.
     first = `${region.folder}-first`;
     second = `${region.folder}-second`;
     await cp(region.folder, first, { recursive: true });
@@ -151,14 +152,14 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     const parents = await nodes.query<{ table: string }>("select partrelid::regclass::text as \"table\" from pg_partitioned_table where pg_get_partkeydef(partrelid) = 'RANGE (fid)' order by 1");
     expect(tables.map(({ table }) => table)).toEqual(expect.arrayContaining(parents.map(({ table }) => table)));
     for (const { column, group, shards } of tables) expect([column, group, shards]).toEqual(['fid', tables[0]!.group, SHARDS]);
-    // The coordinator has no published rows, and each worker has some.
+    // The coordinator stores no published rows, and every shard contains some.
     const [coordinator] = await nodes.query<{ bytes: number }>("select pg_relation_size(relid) as bytes from pg_partition_tree('core.parcel') where isleaf");
     expect(coordinator!.bytes).toBe(0);
     const placed = await nodes.query<{ parcels: number }>('select result::int4 as parcels from run_command_on_shards(\'core.parcel\', \'select count(*) from %s\')');
     expect(placed.map(({ parcels }) => parcels > 0)).toEqual(Array.from({ length: SHARDS }, () => true));
   });
 
-  it('answer like a single node, byte by byte, for every parcel and place', async () => {
+  it('return the same bytes as a single node for every parcel and place', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const asked = [
       ['select f.fid, a.head, a.citations from unnest($1::int4[]) as f (fid) cross join lateral api.parcel_answer(f.fid, $2) a', [fids, SECTION_NAMES]],
@@ -234,7 +235,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('join parcels with each section on the shards, according to the plans', async () => {
+  it('join parcels with each section on the shards, according to the query plans', async () => {
     const plan = async (sql: string): Promise<string> => (await nodes.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${sql}`)).map((row) => row['QUERY PLAN']).join('\n');
     const sections = await nodes.query<{ name: string }>(`
       select partrelid::regclass::text as name

@@ -1,6 +1,6 @@
 /**
- * Tests that adding one folder of at most six files adds a source. Copies the checkout, adds `test/stations` to its sources, and checks every part of a
- * source. `sources/README.md` has the same steps.
+ * Tests that adding one folder of at most six files adds a source. Copies the checkout, adds `test/stations` to its sources, and checks every part of the
+ * new source. `sources/README.md` describes the same steps.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -27,7 +27,7 @@ type Damage = readonly [what: string, apply: (path: string) => Promise<void>];
 
 const replaced = (what: string, change: (content: Buffer) => Buffer): Damage => [what, async (path) => writeFileSync(path, change(readFileSync(path)))];
 
-/** Returns the position of a letter in the last fifth of the text, so that the header and the first records stay intact. */
+/** Returns the byte position of a letter in the last fifth of the text, or -1. A letter at this position is not in the header or in the first records. */
 function placeOfLetter(content: Buffer): number {
   for (let at = Math.floor(content.length * 0.8); at < content.length; at += 1) if (/[a-zA-Z]/.test(String.fromCharCode(content[at]!)) && content[at - 1] !== 0x5c) return at;
   return -1;
@@ -77,7 +77,7 @@ async function repacked(path: string, entries: (archive: ZipArchive) => Promise<
   await writeZip(path, kept);
 }
 
-/** Changes all texts of a zip, including nested zips. */
+/** Changes all text files of a zip, including those in nested zips. */
 const inside = (what: string, change: (content: Buffer) => Buffer): Damage => [`inside: ${what}`, (path) => rewriteZip(path, (name, content) => (TEXT.test(name) ? change(content) : content))];
 
 function damagesOf(path: string): Damage[] {
@@ -112,7 +112,7 @@ function damagesOf(path: string): Damage[] {
   return damages;
 }
 
-/** Returns the lines up to the first line with several fields, or the start of a document up to the document's records. */
+/** Returns the lines of a table up to the first line with at least three fields, or the first 200 bytes of an XML or JSON document. */
 function headerOnly(content: Buffer): Buffer {
   const text = content.toString('latin1');
   if (/^\s*(?:\u00ef\u00bb\u00bf)?[<{[]/.test(text)) return content.subarray(0, 200);
@@ -182,9 +182,9 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
             tried += 1;
             const errors = verdict.findings.filter(({ level }) => level === 'error');
             if (verdict.ok) {
-              // A file that is saved again in a different known encoding must not lose a letter.
+              // A file that is accepted in a different encoding must give the same rows.
               const lossless = JSON.stringify(await rowsOf(source, target)) === JSON.stringify(await rowsOf(source, path));
-              // One or two names that were encoded twice come from the publisher. Such names are reported, not rejected.
+              // Publishers' files can contain one or two names that were encoded twice. Such names are reported, and the file is accepted.
               const own = /read as windows-1252/.test(what) && verdict.findings.some(({ code }) => code === 'ENCODED_TWICE') && (await doubled(target)) <= 2;
               if (!lossless && !own) violations.push(`${name}, ${what}: accepted with ${JSON.stringify(verdict.findings.map(({ code }) => code))}`);
             } else if (errors.some(({ code, at, detail, hint }) => code === 'FILE_UNKNOWN' || !at.includes(name.slice(0, 5)) || detail === undefined || hint === undefined)) {

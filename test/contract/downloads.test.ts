@@ -1,4 +1,4 @@
-/** Tests that every source of `sources/` is downloaded or has instructions. The test lists the folders of sources. */
+/** Tests that every source in `sources/` is downloaded automatically or has download instructions. */
 import { describe, expect, it } from 'vitest';
 import { lastIssue, loadDownload, MONTHLY, type Download } from '../../pipelines/contract/download.ts';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
@@ -23,11 +23,11 @@ describe.each(all.map((each) => [each.source.id, each] as const))('source %s', (
     const served = REGIONS.filter((region) => [...download.files?.(region, TODAY) ?? [], download.byHand?.(region) ?? []].flat().length > 0);
     expect([20, 19, 1]).toContain(served.length);
     if (download.tokenParameter !== undefined) expect(words.length).toBe(REGIONS.length);
-    // The instructions have no full stop, because the caller adds the folder at the end.
+    // The instructions do not end with a full stop, because the caller appends the folder.
     for (const how of words) expect(how).toMatch(/(?:https?:\/\/|[a-z]+\.[a-z]+\.it|save a table)[\s\S]*[^.]$/);
   });
 
-  it('requests only URLs of its manifest, and saves files under names that the source recognises', () => {
+  it('requests files only from the hosts in its manifest, and saves files under names that the source recognises', () => {
     for (const { base, editions, link } of files) {
       const { hostname, protocol } = new URL(base);
       expect(source.manifest.downloads.map(({ url }) => url).join(' ')).toContain(`${protocol}//${hostname}`);
@@ -56,7 +56,7 @@ it('uses each host for one publisher only, so that one connection per publisher 
   expect([...holders].filter(([, names]) => names.size > 1)).toEqual([]);
 });
 
-it('finds the last day of issue up to now, in this year or in the previous year', () => {
+it('finds the latest day of issue up to now, in this year or in the previous year', () => {
   const day = (cycle: Download['cycle'], now: string): string => lastIssue(cycle, new Date(now)).toISOString().slice(0, 10);
   expect([
     day('daily', '2026-11-23T02:15:00Z'), day(['03-10', '09-10'], '2026-09-09T23:59:59Z'), day(['03-10', '09-10'], '2026-09-10T00:00:00Z'), day(['03-10', '09-10'], '2026-01-01T00:00:00Z'),

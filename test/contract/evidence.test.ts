@@ -76,7 +76,7 @@ describe('notes with a malformed section', () => {
     ['with items in a different order', good.replace('Real bytes', 'Document').replace('- Document: a page', '- Real bytes: a page')],
     ['with an empty item', good.replace('none', '')],
     ['without a date', good.replace(', undated', '')],
-    ['with a paragraph between', good.replace('- Document', '\nSome words.\n\n- Document')],
+    ['with a paragraph between items', good.replace('- Document', '\nSome words.\n\n- Document')],
   ])('are rejected %s', (_what, notes) => {
     expect(() => readEvidence(notes, 'x')).toThrow(expect.objectContaining({ code: 'EVIDENCE_MALFORMED', at: 'x' }) as Error);
   });

@@ -1,4 +1,4 @@
-/** Mutates files of every second source, starting with the first source. The tests are in the harness. */
+/** Mutates files of every second source, starting with the first source. The tests are defined in `test/harness/fuzz.ts`. */
 import { fuzzSources } from '../harness/fuzz.ts';
 
 fuzzSources(0, 2);

@@ -69,7 +69,7 @@ describe('a zip', () => {
     await expect(ZipArchive.open(path)).rejects.toMatchObject({ code: 'ZIP_UNREADABLE', detail: expect.stringContaining('overlapping members') });
   });
 
-  it('is rejected at the sixth level if it is nested without end', async () => {
+  it('is rejected at the sixth nested zip', async () => {
     let content: Buffer = noise(10);
     for (let i = 0; i < 8; i += 1) content = readFileSync(await zipOf([['z.zip', content]]));
     files += 1;
@@ -137,14 +137,14 @@ describe('text that could slow down regular expressions:', () => {
   it.each([
     ['comments', '<!---->'.repeat(290), false],
     ['comments before an element', `${'<!---->'.repeat(100)}<html>`, true],
-    ['a comment without an end', '<!--'.repeat(500), false],
+    ['an unterminated comment', '<!--'.repeat(500), false],
     ['declarations and blanks', `${'<?xml version="1.0"?> \n'.repeat(80)}<!DOCTYPE html>`, true],
     ['blanks', ' '.repeat(2_040), false],
   ])('a file with %s is classified correctly as a web page or another file', (_, text, expected) => {
     expect(isPage(Buffer.from(text))).toBe(expected);
   });
 
-  it('no title is found in 64 KiB of titles without an end', () => {
+  it('no title is found in 9,000 unterminated title tags', () => {
     expect(titleOf(Buffer.from('<title '.repeat(9_000)))).toBe('');
   });
 
@@ -160,12 +160,12 @@ describe('a workbook', () => {
   const cell = (value: string): string => `<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is>${value}</is></c></row></sheetData></worksheet>`;
 
   it.each<[string, { sheet?: string; texts?: string; book?: string }, RegExp]>([
-    ['elements nested 200 levels deep', { sheet: '<a>'.repeat(200) }, /more than 100 deep/],
+    ['elements nested 200 levels deep', { sheet: '<a>'.repeat(200) }, /more than 100 levels deep/],
     ['an unterminated text', { sheet: cell(`<t>${'x'.repeat(400_000)}`) }, /more than 262144 characters/],
     ['an unterminated comment', { sheet: `<worksheet><!-- ${'< '.repeat(300_000)}` }, /more than 262144 characters/],
     ['an unterminated tag', { sheet: `<worksheet><row ${'a="1" '.repeat(80_000)}` }, /more than 262144 characters|duplicate attribute/],
     ['a text with too many <t> elements', { sheet: cell('<t>xxxxxxxx</t>'.repeat(40_000)) }, /more than 262144 characters in column 1 of row 1/],
-    ['a text in the last column of a sheet', { sheet: '<worksheet><sheetData><row r="1"><c r="XFD1"><v>1</v></c></row></sheetData></worksheet>' }, /column 16384 of row 1/],
+    ['a cell in the last column that Excel allows', { sheet: '<worksheet><sheetData><row r="1"><c r="XFD1"><v>1</v></c></row></sheetData></worksheet>' }, /column 16384 of row 1/],
     ['a shared text with too many <t> elements', { texts: `<sst><si>${'<t>xxxxxxxx</t>'.repeat(40_000)}</si></sst>` }, /more than 262144 characters/],
     ['two million and one shared texts', { texts: `<sst>${'<si/>'.repeat(2_000_001)}</sst>` }, /more than 2000000 texts/],
     ['501 sheets', { book: sheetsOf(501) }, /501 sheets/],
@@ -212,14 +212,14 @@ describe('perimeters', () => {
       yield '<kml><Placemark><Polygon><outerBoundaryIs><LinearRing><coordinates>';
       for (let i = 0; i < 40; i += 1) yield '14,41 '.repeat(MIB / 6);
     })(), /more than 33554432 characters/],
-    ['elements nested 200 levels deep', ['<a>'.repeat(200)], /more than 100 deep/],
+    ['elements nested 200 levels deep', ['<a>'.repeat(200)], /more than 100 levels deep/],
   ])('are rejected as a whole document, and the error states the limit: %s', (_what, pieces, message) => {
     expect(read(pieces).broken[0]).toMatch(message);
   });
 });
 
-it('the XML parser rejects elements that are nested more than 100 deep', () => {
-  expect(() => new XmlElementParser({}, {}).write('<a>'.repeat(20_000))).toThrow(/more than 100 deep/);
+it('the XML parser rejects elements that are nested more than 100 levels deep', () => {
+  expect(() => new XmlElementParser({}, {}).write('<a>'.repeat(20_000))).toThrow(/more than 100 levels deep/);
 });
 
 it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('opens a table of %i columns, expected error code: %s', async (columns, code) => {

@@ -78,7 +78,7 @@ describe('a folder given as the embedded database', () => {
     expect(existsSync(join(root, 'new'))).toBe(false);
   });
 
-  it('is renamed and never removed if PGlite cannot open it', async () => {
+  it('is left unchanged if PGlite cannot open it, and the error suggests a command that renames it', async () => {
     const folder = join(root, 'it\'s broken');
     mkdirSync(join(folder, 'base'), { recursive: true });
     writeFileSync(join(folder, 'PG_VERSION'), '18\n');
@@ -124,7 +124,7 @@ describe('a server', () => {
 describeEngines('a database with other settings', (engine) => {
   const named = (url: string): string => new URL(url).pathname.slice(1);
 
-  it('is rejected with a specific error for a different encoding, PostGIS in a different schema, or a read-only role', async () => {
+  it('is rejected with a specific error if the encoding is not UTF-8, an extension is in a different schema, or the database is read-only', async () => {
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
     await database.query(`create database ${named(url)}_latin encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`);

@@ -1,6 +1,6 @@
 /**
- * Tests zip members and linked files with names that lead out of their folder (zip slip). Each member or link is refused, and no file is written outside
- * the folder.
+ * Tests zip members and linked files with names that lead out of their folder (zip slip). A zip with such a member is refused. A linked file is stored under a
+ * safe name. No file is written outside the folder.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,7 +75,7 @@ it('a zip with dots inside names is read', async () => {
 describe('a geodatabase in a zip', () => {
   /**
    * Opens the geodatabase with a separate temporary folder.
-   * @returns the code of the error, and all remaining files below that folder, without the tsx cache
+   * @returns the code of the error, and all remaining entries in and next to that folder, without the tsx cache
    */
   async function openedIn(name: string): Promise<{ code: unknown; left: string[] }> {
     const scratch = join(root, `scratch-${zips}`, 'inner');

@@ -35,7 +35,7 @@ describe('an invalid or unreachable address', () => {
     ['a different kind of database', 'mysql://me:Qx7kfZw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNKNOWN'],
     ['a URL scheme in capitals', 'POSTGRES://me:Qx7kfZw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNKNOWN'],
     ['only a password', 'Qx7kfZw9pt', 'DATABASE_URL_UNKNOWN'],
-    ['a key that is a password', 'postgres://me:Qx7kfZw9pt@127.0.0.1:1/italy?sslkey=/nowhere', 'DATABASE_URL_UNREADABLE'],
+    ['a TLS key file that does not exist', 'postgres://me:Qx7kfZw9pt@127.0.0.1:1/italy?sslkey=/nowhere', 'DATABASE_URL_UNREADABLE'],
     ['@ in the password, which can be parsed', 'postgres://me:Qx7kf@Zw9pt@127.0.0.1:1/italy', 'SQL_ECONNREFUSED'],
     ['an escaped password', 'postgres://me:Qx7kf%2F%40Zw9pt@127.0.0.1:1/italy', 'SQL_ECONNREFUSED'],
     ['a parameter', 'postgres://me@127.0.0.1:1/italy?password=Qx7kfZw9pt', 'SQL_ECONNREFUSED'],

@@ -93,7 +93,7 @@ async function verdictOf(path: string): Promise<FileVerdict> {
 }
 
 describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const)(`%s of several years (seed ${seed})`, (id, draw) => {
-  it.each(['layers of a GeoPackage', 'layers of a zipped GeoPackage', 'shapefiles of a zip'])('reads the %s of its year and ignores other years with a reason', async (how) => {
+  it.each(['layers of a GeoPackage', 'layers of a zipped GeoPackage', 'shapefiles of a zip'])('reads the %s for its year and ignores the other layers with a reason', async (how) => {
     const { file, layers } = draw();
     let path = how.startsWith('shapefiles') ? await shapefiles(file, layers) : await geoPackage(file, layers);
     if (how.includes('zipped')) {
@@ -128,13 +128,13 @@ describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const
 });
 
 describe('real deliveries', () => {
-  it.skipIf(realData('clc') === null)('give 148 polygons of 2018 for Malta', async () => {
+  it.skipIf(realData('clc') === null)('contain 148 polygons of 2018 for Malta', async () => {
     const verdict = await verdictOf(realData('clc/clc2018_mt.gpkg.zip')!);
     expect(verdict).toMatchObject({ source: 'clc_land_cover', ok: true, records: 148, rows: 148 });
     expect(verdict.findings.map(({ at }) => at.split('#')[1])).toEqual(['clc12_mt', 'cha18_mt']);
   });
 
-  it.skipIf(realData('urban_atlas') === null)('give two polygons for Narva, both outside Italy', async () => {
+  it.skipIf(realData('urban_atlas') === null)('contain two polygons for Narva, both outside Italy', async () => {
     expect(await verdictOf(realData('urban_atlas/EE003L1_NARVA_UA2018.gpkg.zip')!)).toMatchObject({ source: 'urban_atlas', ok: true, records: 2, duplicates: 2 });
   });
 });

@@ -21,7 +21,7 @@ import { collect } from '../harness/collect.ts';
 const TOKENS = ['NaN', '-nan', 'inf', '-Infinity', '1e999', '-9999', '-9999.0', '-9999,00', '1.#QNAN'];
 /** Values that are tried if each value needs a separate file. */
 const FEW = ['NaN', '1e999', '-9999'];
-/** How many records of a table, and how many numbers in a document, are tried one by one. */
+/** Numbers of records of a table, and of numbers in a document, that are tried one by one. */
 const RECORDS = 3;
 const NUMBERS = 6;
 
@@ -32,7 +32,7 @@ const sources = await loadSources();
 const root = mkdtempSync(join(tmpdir(), 'mappale-no-data-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Returns the ordinates of EWKB polygons and lines. */
+/** Returns the x and y values of all positions of a two-dimensional EWKB geometry. */
 function ordinates(ewkb: Buffer): number[] {
   const found: number[] = [];
   let at = 0;
@@ -70,7 +70,10 @@ function violations(id: string, rows: Readonly<Record<string, readonly Record<st
   return [...new Set(found)];
 }
 
-/** Splits a text into the header and the last rows of a table. The header ends at the first line that has a number and as many cells as the last line. */
+/**
+ * Splits a text into the header and the last rows of a table. The header ends before the first line that contains a number and as many cells as the last line.
+ * @returns null if the text is not a table with a header
+ */
 function tableOf(text: string): { readonly delimiter: string; readonly header: readonly string[]; readonly rows: readonly string[] } | null {
   if (/^\s*[<{[]/.test(text)) return null;
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -122,7 +125,7 @@ function dbfVariants(dbf: Buffer): Buffer[] {
   return variants;
 }
 
-/** Returns shapes in which a coordinate of the last point is not a number. */
+/** Returns copies of a .shp file in which a coordinate of the last point is NaN or infinite. */
 function shapeVariants(shp: Buffer): Buffer[] {
   return [Number.NaN, Infinity].flatMap((value) => [shp.length - 16, shp.length - 8].map((at) => {
     const copy = Buffer.from(shp);
@@ -131,7 +134,7 @@ function shapeVariants(shp: Buffer): Buffer[] {
   }));
 }
 
-/** Returns one file of each kind of a source. Each file comes with a function that writes a variant of one part of the file. */
+/** Returns one file of each kind of a source, with the content of each part. The parts of a zip are its members. Any other file has one part. */
 async function materialOf(
   source: RegisteredSource,
 ): Promise<{ readonly path: string; readonly parts: readonly { readonly name: string; readonly content: Buffer }[]; readonly zipped: boolean }[]> {
@@ -162,9 +165,9 @@ async function materialOf(
     .map((name) => ({ path: join(fixtures, name), parts: [{ name, content: readFileSync(join(fixtures, name)) }], zipped: false }));
 }
 
-/** Returns a similar raster with a column of no-data values. */
+/** Returns similar rasters. In each raster, the first column contains one of the no-data values. */
 async function rasterVariants(name: string, content: Buffer): Promise<Buffer[]> {
-  // An HDF5 file needs no variant: its numbers are whole, and most cells already have the fill value.
+  // An HDF5 file needs no variant, because its numbers are whole and most cells already have the fill value.
   if (/\.h5$/i.test(name)) return [content];
   const file = join(root, basename(name));
   writeFileSync(file, content);
@@ -178,7 +181,7 @@ async function rasterVariants(name: string, content: Buffer): Promise<Buffer[]> 
   });
 }
 
-/** Returns variants of a document inside two zips, as in the cadastre. */
+/** Returns variants of a zip in which one document changes. As in the cadastre, the document may be in a nested zip. */
 async function nestedVariants(content: Buffer): Promise<Buffer[]> {
   const file = join(root, 'nested.zip');
   writeFileSync(file, content);

@@ -1,4 +1,4 @@
-/** Tests that the packaging decides whether a file is complete, and that the content decides which issue is newer. The size of a file has no effect. */
+/** Tests that names decide whether a file is complete, and that dates of zip entries decide which issue is newer. The size of a file has no effect. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

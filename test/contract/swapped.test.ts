@@ -46,7 +46,7 @@ async function rowsOf(path: string): Promise<{ readonly placed: number; readonly
 
 const FILES: readonly (readonly [what: string, name: () => string])[] = [
   ['parcels and sheets of the cadastre', () => join(folder, 'MOLISE.zip')],
-  ['a WFS answer', () => join(FIXTURES, 'ade_cadastre/fixture/parcels.gml')],
+  ['a WFS response', () => join(FIXTURES, 'ade_cadastre/fixture/parcels.gml')],
   ['perimeters of the OMI', () => join(folder, readdirSync(folder).find((name) => /\.kml$/.test(name)) ?? '')],
   ['perimeters of a provincia', () => join(folder, readdirSync(folder).find((name) => /^Provincia/.test(name)) ?? '')],
   ['the grid of MPS04', () => join(folder, 'italia_ag_002_txt.zip')],
@@ -59,7 +59,7 @@ const FILES: readonly (readonly [what: string, name: () => string])[] = [
   ['the shoreline as GeoJSON', () => join(FIXTURES, 'ispra_shoreline/fixture/rate-impossible_Dinamica_Litoranea_2006_2020.geojson')],
 ];
 
-describe('latitude and longitude swapped', () => {
+describe('swapped latitude and longitude', () => {
   it.each(FILES)('are rejected in every record of %s with the hint *swapped?*', async (_what, original) => {
     const path = join(folder, original().split('/').at(-1) ?? '');
     const before = await rowsOf(original());

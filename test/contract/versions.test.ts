@@ -1,8 +1,8 @@
 /**
  * Tests that the version of a reader or of a table's SQL is raised when its output changes. Without a new version, a database would keep the old output.
- * `versions.json` has the version and the output of each core table. If a golden file changes without a new version, the test fails and names the next
- * version number. `test/contract/goldens.test.ts` for sources, and `test/sections/goldens.test.ts` for tables of sections, check the rule before they write a
- * golden file.
+ * `versions.json` contains the version of each core table and a digest of its output. If a golden file changes without a new version, the test fails and names
+ * the next version number. `test/contract/goldens.test.ts` for sources, and `test/sections/goldens.test.ts` for tables of sections, check the rule before they
+ * write a golden file.
  *
  * After raising the version, run `npx vitest run test/contract/versions.test.ts -u`, or the test of the golden files for a source or a section.
  */
@@ -42,7 +42,7 @@ describe('the output of sources and tables', () => {
   });
 });
 
-describe('the rule', () => {
+describe('the rule for versions', () => {
   const record: Versions = {
     synthetic: 1,
     sources: { a: { version: 3, goldens: { 'x.json': 'in1 out1', 'y.json': 'in2 out2' } }, b: { version: 1, goldens: {} } },

@@ -29,7 +29,7 @@ const ZIPS: string[] = [];
 beforeAll(async () => {
   const region = makeRegion({ parcels: 200, seed: 11 });
   for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
-  // One file of each kind is enough, because half-years and tiles have the same form.
+  // One file of each kind is enough, because files of different half-years or tiles have the same format.
   const kinds = new Set<string>();
   for (const name of readdirSync(folder).filter((each) => /\.(?:zip|kmz)$/.test(each)).sort()) {
     const kind = name.replace(/\d+|E\d+N\d+/g, '');

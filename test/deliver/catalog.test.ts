@@ -141,7 +141,7 @@ describe('the catalogue of exports', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('is written by the command, next to the exports or into another folder', async () => {
+  it('is written into a folder by the command, which exits with 2 if the exports do not exist or the URL is invalid', async () => {
     const out = join(folder, 'catalog');
     expect(await run('--exports', folder, '--out', out, '--url', FILES, '--json')).toBe(0);
     expect((await readdir(out)).sort()).toEqual(['dcat.jsonld', 'dcat.ttl', 'stac']);

@@ -48,7 +48,7 @@ describeDatabase('the columns of the sections', (engine) => {
     for (const each of files) await each.remove();
   });
 
-  it('equal the record of each parcel, and contain the coverage of empty sections', async () => {
+  it('have the values of the record of each parcel, and contain the coverage of empty sections', async () => {
     const parcels = await database.query<{ fid: number; record: Json }>('select p.fid, api.parcel(p.fid, $1) as record from core.parcel p order by p.fid', [SECTION_NAMES]);
     expect(parcels.length).toBeGreaterThan(800);
     const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);

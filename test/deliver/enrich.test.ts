@@ -52,7 +52,7 @@ describeEngines('enriching a table', (engine) => {
     return { rows: parse(text, { columns: true, delimiter: summary.delimiter }), text, summary };
   };
 
-  it('finds the same parcels as /parcels/locate for points inside, on borders, on returned corners, and outside', async () => {
+  it('finds the same parcels as /parcels/locate for points inside parcels, on corners rounded to 7 decimals, and outside', async () => {
     const points = await database.query<{ lat: number; lng: number; fids: number[] }>(
       `select q.lat, q.lng, api.parcels_at(q.lat, q.lng, 1000) as fids
        from (
@@ -172,7 +172,7 @@ describeEngines('enriching a table', (engine) => {
     ]);
   });
 
-  it('works on its own result too, and never gives two columns the same name', async () => {
+  it('accepts its own result as input, and never gives two columns the same name', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const once = await enrich(`fid\n${fid}\n`);
     const { rows, summary } = await enrich(once.text, { by: 'fid' });
@@ -185,7 +185,7 @@ describeEngines('enriching a table', (engine) => {
   it('uses one publication, restarts if another publication becomes current, and leaves no files if the publication changes again', async () => {
     const fids = (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const table = ['fid', ...fids].join(LF);
-    // The second query reads a different publication, either once or in every attempt.
+    // The first query returns a publication that differs from the next one. If `always` is true, every query returns a different publication.
     const changing = (always: boolean): Database => {
       let asked = 0;
       return Object.assign(Object.create(database) as Database, {

@@ -32,7 +32,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const MOLISE = findRegion(14)!;
 const COLUMNS = columnsOf(SECTION_NAMES);
 
-/** Returns the signed areas of the rings of each polygon of a little-endian multipolygon. */
+/** Returns twice the signed area of each ring, in square degrees, by polygon of a little-endian WKB multipolygon. */
 function ringsOf(wkb: Buffer): number[][] {
   let at = 9;
   const next = (): number => wkb.readUInt32LE((at += 4) - 4);
@@ -56,7 +56,7 @@ describeDatabase('exporting a region', (engine) => {
     folder = await mkdtemp(join(tmpdir(), 'mappale-export-'));
     database = await engine.openDatabase(await loadedRegion(engine, ...REGIONS.usual));
     duck = await (await DuckDBInstance.create(':memory:')).connect();
-    // Rings in publishers' files have either direction.
+    // Rings in publishers' files can have either direction.
     await database.query('update core.parcel set geom = st_reverse(geom) where fid % 3 = 0');
     parcels = await database.query("select p.fid, encode(st_asbinary(st_forcepolygonccw(p.geom), 'NDR'), 'hex') as wkb from core.parcel p order by p.fid");
     ({ cells } = await rowsOf((sql, parameters) => one(database, sql, parameters), parcels.map(({ fid }) => fid), SECTION_NAMES));
@@ -128,7 +128,7 @@ describeDatabase('exporting a region', (engine) => {
     expect([drawn.length, wrong.map(({ fid }) => fid)]).toEqual([parcels.length, []]);
   });
 
-  it('an export to GeoParquet gives the same parcels by its boxes as by its geometries', async () => {
+  it('an export to GeoParquet has a column of boxes that selects the same parcels as the geometries in the database', async () => {
     await write('geoparquet', 'boxes.parquet');
     const path = join(folder, 'boxes.parquet');
     const [box] = await database.query<Record<'w' | 's' | 'e' | 'n', number>>(
@@ -162,7 +162,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(chunks).toEqual([{ compression: PARQUET_CODEC }]);
   });
 
-  it('an export to CSV has the same cells, and metadata with the meaning of the columns', async () => {
+  it('an export to CSV has the same cells as the API, and metadata with the meaning of the columns', async () => {
     const { companions } = await write('csv', 'molise.csv');
     const rows: Record<string, string>[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
     expect(new Map(rows.map((row) => [Number(row['fid']), Object.values(row)]))).toEqual(new Map(parcels.map(({ fid }) => [fid, cells.get(fid)!.map((cell) => String(cell ?? ''))])));
@@ -272,7 +272,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(differing.slice(0, 10)).toEqual([]);
   });
 
-  describe('of a part of the region', () => {
+  describe('an export of a part of the region', () => {
     type Point = readonly [lng: number, lat: number];
 
     /** Returns whether a point is in a polygon, by the even-odd rule. */

@@ -17,11 +17,11 @@ describe('a CSV cell', () => {
     expect(withoutFormula(cell)).toBe(cell);
   });
 
-  it('cells are escaped only from a given column on', () => {
+  it('is escaped only from a given column on', () => {
     expect(csvLine(guardedCells(['=1', '=2', -3, '=4'], 1), ',')).toBe('=1,\'=2,-3,\'=4\n');
   });
 
-  it('an escaped cell begins with a formula character only if it is a number', () => {
+  it('begins with a formula character after escaping only if it is a number', () => {
     const { seed } = testEnvironment();
     const random = randomOf('formulas', seed);
     for (let turn = 0; turn < 2_000; turn += 1) {

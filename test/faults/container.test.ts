@@ -17,7 +17,7 @@ import { childEnvironment } from '../harness/environment.ts';
 const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child=SIGKILL'];
 const missing = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0 ? null : 'no PID namespaces: unshare --user --pid';
 
-/** Returns the process number, outside the container, of a process inside a container. */
+/** Returns the process number of a container's first process, as seen from outside the container. */
 function inside({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }

@@ -1,4 +1,7 @@
-/** Tests deadlocks with another session outside a swap. The command retries or reports the deadlock, nothing is partly written, and the next run succeeds. */
+/**
+ * Tests conflicts with locks of another session, except during a swap of publications. The command retries or reports a deadlock, nothing is partly written,
+ * and the next run succeeds.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -18,11 +21,11 @@ const LOCK = 4712;
 /** Arguments of a `forget` command that accepts the loss of the seismic zones. */
 const FORGET = ['forget', 'classificazione-sismica-aggiornata-maggio-2025.csv', '--accept', 'a test'];
 
-describeEngines('a deadlock with another session', (engine) => {
+describeEngines('a lock conflict with another session', (engine) => {
   let region: Region;
   let base: string;
   let version1: string;
-  /** A database in which version 1 replaced version 0, and its content. */
+  /** URL of a database in which version 1 replaced version 0. `calm` is the content of this database. */
   let refreshed: string;
   let calm: Record<string, string>;
 
@@ -40,8 +43,8 @@ describeEngines('a deadlock with another session', (engine) => {
   const publishOn = (url: string, data: string): Promise<void> => withDatabase(url, (database) => publish(database, data));
 
   /**
-   * Runs a command until its transaction has written the table and waits for another session. Then the other session does `work` and ends the wait. PostgreSQL
-   * checks the command for a deadlock before the other session.
+   * Runs a command until its transaction has written the table and waits for another session. Then the other session does `work` and ends the wait. In a
+   * deadlock, PostgreSQL cancels the command, because its `deadlock_timeout` is shorter than that of the other session.
    */
   async function halted(url: string, { table }: Writes, args: readonly string[], work: (other: pg.Client) => Promise<void>): Promise<Ended> {
     const other = new pg.Client({ connectionString: url, application_name: 'faults' });
@@ -173,7 +176,7 @@ describeEngines('a deadlock with another session', (engine) => {
     expect(await whole(url)).toEqual(before);
   });
 
-  it('restores the file if another run begins after forget marks the file and before forget\'s refresh', async () => {
+  it('makes forget restore the file if another run begins after forget marks the file and before forget\'s refresh', async () => {
     const url = await engine.copyDatabase(base);
     const before = await whole(url);
     const next = new pg.Client({ connectionString: url, application_name: 'faults' });

@@ -123,8 +123,8 @@ describeEngines('a full disk', (engine) => {
     const folder = join(work.folder, 'log-home');
     cpSync(home, folder, { recursive: true });
     const current = await withDatabase(urlOf(folder), async (database) => {
-      // Leaves 6 MB in a segment, and makes the next refresh build all tables. The build writes more than 6 MB. PostgreSQL prepares the next segment if less
-      // than 6 MB is left.
+      // Leaves 6 MB free in the current log segment, and makes the next refresh build all tables. The build writes more than 6 MB. PostgreSQL creates the next
+      // segment in advance only if less than 6 MB is left.
       await database.query(`
         select pg_logical_emit_message(false, 'test', repeat('x', ((2 * 16777216 - 6000000 - (pg_current_wal_insert_lsn() - '0/0') % 16777216) % 16777216)::int))`);
       await database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");

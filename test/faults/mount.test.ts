@@ -1,4 +1,4 @@
-/** Tests data folders that fail during a read. A mount disappears, a disk returns EIO, or a path ends in a circle of links. */
+/** Tests data folders that fail during a read. A mount disappears, a disk returns EIO, or a path becomes a link to itself. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, rename, rm, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     return null;
   }
 
-  it('causes no publication and an error that names the file if the path ends in a circle of links', async () => {
+  it('causes no publication and an error that names the file if the folder becomes a link to itself', async () => {
     const moved = join(work.folder, 'moved');
     await cp(version1, data, { recursive: true });
     await brokenRun({
@@ -125,7 +125,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     });
   });
 
-  it('is published by the next run, even if the mount becomes read-only meanwhile', async () => {
+  it('is published by a later run, even if the mount becomes read-only during that run', async () => {
     const disk = await SmallDisk.mount(data);
     await cp(version1, data, { recursive: true });
     const machine = refresh();

@@ -61,7 +61,7 @@ describeDatabase('a server whose log is rotated', (engine) => {
     url = await engine.createDatabase();
     succeeded(await mappale(url, 'migrate'));
   });
-  /** Starts a server and closes the reader of its standard output after the first line. */
+  /** Starts a server and closes the pipe of its standard output after the first line. */
   const serve = async (more: readonly string[], stderr: Stream): Promise<{ child: ChildProcess; health: () => Promise<number> }> => {
     const child = start(['serve', '--port', '0', ...more], { DATABASE_URL: url }, ['pipe', stderr]);
     const [base] = (await once(createInterface(child.stdout!), 'line')) as [string];

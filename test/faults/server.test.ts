@@ -23,7 +23,7 @@ const missing = !engines.includes('postgres') ? 'left out by MAPPALE_TEST_ENGINE
 describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : ` [not run: ${missing}]`}`, () => {
   let server: Server;
   let region: Region;
-  /** Version 1 of the files, and the content of a database into which versions 0 and 1 were loaded undisturbed. */
+  /** Folder with version 1 of the files. `first` is the content after version 0, and `calm` is the content after version 1, both without faults. */
   let folder: string;
   let calm: Record<string, string>;
   let first: Record<string, string>;
@@ -135,7 +135,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('does not answer, and the run exits with 6 and a hint', async () => {
+  it('refuses connections, and the run exits with 6 and reports SQL_ECONNREFUSED', async () => {
     const url = await fresh();
     await server.crash();
     const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
@@ -175,7 +175,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('closes the connection with the writer\'s lock, a second run takes over, and the first run can no longer publish', async () => {
+  it('closes the connection that holds the writer\'s lock, a second run takes over, and the first run can no longer publish', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'publish of Molise begins';
@@ -199,7 +199,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
   });
 
   describe('on a full disk', () => {
-    /** Free space on the small disk, in KiB. The test begins with the least space, with which the earliest step fails. */
+    /** Free space that is left on the small disk when a step begins, in KiB. Every step is tested with 0 KiB, and random steps with a random value. */
     const SPARES = [0, 16, 64, 256, 1024] as const;
     /** Steps that write to the database. */
     const STEPS = ['stage', 'load', 'join', 'publish'] as const;
@@ -212,7 +212,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       for (const disk of disks) await disk.unmount();
     });
 
-    /** Returns null and skips the test with the reason if no small disk can be created on this machine. */
+    /** Mounts a small disk for the server. If this machine cannot create one, skips the test with the reason and returns null. */
     async function smallDisk(context: TestContext): Promise<SmallDisk | null> {
       const disk = await SmallDisk.mount(join(server.folder, `disk_${disks.length}`));
       if (typeof disk === 'string') {
@@ -224,7 +224,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       return disk;
     }
 
-    /** Returns the last boundary of each step in an undisturbed run, as `stage of dpc_seismic 2025 begins`. */
+    /** Returns the last boundary of each step in an undisturbed run, such as `stage of dpc_seismic 2025 begins`. */
     async function lastOfEach(): Promise<Map<string, string>> {
       const steps = await withDatabase(server.url('peaceful'), (database) => database.query<{ step: string; subject: string }>(
         'select step, subject from ledger.step where run_id = (select max(run_id) from ledger.step) order by step_id',
@@ -277,7 +277,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       await wholeThenRecovered(url);
     }
 
-    it('makes every step exit with 6 if tables have no space, keeps the publication, and allows recovery in the next run', async (context) => {
+    it('makes a run exit with 6 in every step if tables have no space, keeps the publication, and allows recovery in the next run', async (context) => {
       const disk = await smallDisk(context);
       if (disk === null) return;
       await server.admin(`create tablespace small location '${disk.folder}'`);
@@ -287,7 +287,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       await server.admin('drop tablespace small');
     });
 
-    it('makes every step exit with 6 if the write-ahead log has no space, keeps the publication, and allows recovery in the next run', async (context) => {
+    it('makes a run exit with 6 in every step if the write-ahead log has no space, keeps the publication, and allows recovery', async (context) => {
       const disk = await smallDisk(context);
       if (disk === null) return;
       const url = await fresh();

@@ -50,7 +50,7 @@ describeEngines('truncated files', (engine) => {
     expect(await orphans(context.database)).toEqual([]);
   });
 
-  it('are never loaded with the truncated line if text ends in the middle of a line', async () => {
+  it('are reported if a text file ends in the middle of a line, and the next load of the complete file restores the content', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(csv|txt)$/i.test(name)).sort();
     expect(names.length).toBeGreaterThan(4);
     for (const name of names) {

@@ -61,7 +61,7 @@ export class Trial {
     return [status, body?.['error'], details['parameter']];
   }
 
-  /** Returns the complete records of all parcels by fid. Each record is requested only once. */
+  /** Returns the complete records of all parcels, in order of fid. Each record is requested only once. */
   records(): Promise<readonly Json[]> {
     this.#records ??= (async () => {
       const rows = await this.service.database.query<{ fid: number }>('select fid from core.parcel order by fid');
@@ -89,7 +89,7 @@ export class Trial {
     return (await this.basics()).find(({ kind }) => kind === 'land')!;
   }
 
-  /** Returns an access point with a plain number. */
+  /** Returns an access point whose house number has only digits, and which has no locality. */
   async address(): Promise<Json> {
     return (await this.addresses()).find(({ street_number: number, locality }) => /^\d+$/.test(String(number)) && locality === '')!;
   }
@@ -156,7 +156,7 @@ export function some<T>(all: readonly T[], most: number): T[] {
 
 /**
  * Returns the area in m² of a ring in degrees, on a sphere. The result is accurate enough to detect the enlargement by a map projection, which is a factor of
- * 1.8 here.
+ * 1.8 at the latitude of the test region.
  */
 export function roughArea(ring: readonly (readonly [number, number])[]): number {
   const metres = 6_371_000 * Math.PI / 180;

@@ -54,7 +54,7 @@ async function digest(session: Session, schema: string, table: string, parcels: 
 
 /** Files of parcels, addresses and comuni. If one of these is missing, a region may be withheld. */
 const WITHHOLDING = /^(?:MOLISE|CB|IS|[AZ]\d{3}_.*|indirizzario.*|stradario.*)\.zip$|^Elenco/;
-/** Files that the test issues again. */
+/** Files that the test can replace with new issues. */
 const REISSUED = /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/;
 
 /** Returns the names of the files that are added and removed together. A shapefile without one of its files would be refused as damaged. */
@@ -98,7 +98,7 @@ export class Archive {
 
 export interface Start {
   readonly folder: string;
-  /** Database with the loaded files, from which tests make copies. */
+  /** URL of a database with the loaded files, from which tests make copies. */
   readonly url: string;
   readonly archive: Archive;
   remove(): Promise<void>;
@@ -126,7 +126,7 @@ export async function smallStart(url: string): Promise<Start> {
   };
 }
 
-/** Possible changes. `pick` chooses among the available files. */
+/** Possible changes. `pick` chooses one of the available files. `after` is the time in ms after which a run is killed. */
 export type Happening =
   | { readonly what: 'take away' | 'put back' | 'issue again' | 'comune alone' | 'forget' | 'damage' | 'repair'; readonly pick: number }
   | { readonly what: 'split' | 'merge' | 'move' | 'refresh' | 'roll back' }
@@ -335,7 +335,7 @@ export class Story {
   }
 }
 
-/** Removes a parcel that no other parcel surrounds, because then no other parcel changes. */
+/** Removes one of the parcels after the first three. No other parcel surrounds these parcels, so no other parcel changes. */
 function withoutParcel(gml: Buffer, pick: number): Buffer {
   const members = [...gml.toString('utf8').matchAll(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g)];
   if (members.length < 5) return gml;

@@ -84,12 +84,12 @@ export class Citus {
     return this.#nodes.find(({ coordinator }) => coordinator)!;
   }
 
-  /** Returns the addresses of one database on the workers. */
+  /** Returns the URLs of one database on the workers. */
   workers(url: string): string[] {
     return this.#nodes.filter(({ coordinator }) => !coordinator).map((node) => this.#urlOf(node, new URL(url).pathname.slice(1)));
   }
 
-  /** Creates a new database on all nodes. @returns the database's address on the coordinator */
+  /** Creates a new database on all nodes. @returns the URL of the database on the coordinator */
   async database(): Promise<string> {
     const name = this.#name();
     for (const node of this.#nodes) {
@@ -112,7 +112,7 @@ export class Citus {
     return this.#urlOf(this.#coordinator, name);
   }
 
-  /** Drops a role, and the databases that were created so far, on the nodes of the test cluster. */
+  /** Drops the databases that were created so far. If this class started the cluster, also drops the role on all nodes. */
   async forgetRole(role: string): Promise<void> {
     await this.#dropAll();
     if (this.#folder !== null) for (const node of this.#nodes) await on(this.#urlOf(node, 'postgres'), `drop role ${role}`);

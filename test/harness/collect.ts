@@ -1,5 +1,5 @@
 /**
- * Runs a source's reader without a database. Collects the rows by decoding the bytes that the reader would copy.
+ * Runs a source's reader without a database. Collects the rows by decoding the bytes that a load would send to the database with COPY.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';

@@ -52,8 +52,8 @@ function divided(text: string, separator: string, quotes: boolean): string[] {
 }
 
 /**
- * Returns the editable table of a delimited text. The header is among the first three lines. The header is the first line with at least four columns, or else
- * with the required number. Later lines must have the same number of columns.
+ * Returns the editable table of a delimited text, or null if the text has no such table. The header is among the first three lines. The header is the first
+ * line with at least four columns, or else with the required number. Later lines must have the same number of columns.
  */
 function editableText(content: Buffer, leastColumns: number): Editable | null {
   const text = content.toString('latin1');
@@ -87,7 +87,7 @@ function editableText(content: Buffer, leastColumns: number): Editable | null {
   return null;
 }
 
-/** Returns the descriptor of a dBASE field of the type date. */
+/** Returns a copy of a dBASE field descriptor, with the type changed to date. */
 function asDate(field: Buffer): Buffer {
   const copy = Buffer.from(field);
   copy.write('D', 11, 'latin1');
@@ -211,7 +211,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the editable first sheet of a workbook with a header of at least four columns. Rows above the header stay unchanged. */
+/** Returns the first sheet that has a header of at least four columns, or null if no sheet has one. Rows above the header stay unchanged. */
 async function editableWorkbook(content: Buffer): Promise<Editable | null> {
   return inFolder(async (folder) => {
     const path = join(folder, 'before.xlsx');
@@ -247,9 +247,9 @@ async function editedSheet(path: string, sheet: string, rows: readonly XlsxRow[]
   return readFile(path);
 }
 
-/** Returns the editable table of a file, or null if its name has no known format. */
+/** Returns the editable table of a file, or null if the name has no known format or the content has no editable table. */
 export async function editable(name: string, content: Buffer): Promise<Editable | null> {
-  // Lines of prose can also contain commas.
+  // In a .txt file, a line of prose with a comma could be mistaken for a header of two columns.
   if (/\.(?:csv|txt)$/i.test(name)) return editableText(content, /\.txt$/i.test(name) ? 4 : 2);
   if (/\.dbf$/i.test(name)) return editableTable(content);
   if (/\.(?:geojson|json)$/i.test(name)) return editableFeatures(content);

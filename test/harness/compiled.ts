@@ -14,8 +14,8 @@ const DAY_MS = 86_400_000;
 const INPUT = ['pipelines', 'sources', 'sql', 'api', 'cli', 'scripts/build', 'tsconfig.json', 'tsconfig-build.json', 'package.json', 'package-lock.json'];
 
 /**
- * Returns the path of the compiled `mappale.mjs`. The name of the program's folder has the digest of the sources, so that the program is never older than
- * the sources. The folder is below `node_modules`, where the program finds the packages.
+ * Returns the path of the compiled `mappale.mjs`. The name of the program's folder contains the digest of the source code, so that the program is never older
+ * than the source code. The folder is below `node_modules`, where the program finds the packages.
  */
 export async function compiledProgram(): Promise<string> {
   const folder = join(CACHE, PREFIX + (await digestOfSources()));

@@ -6,7 +6,7 @@
  * describeDatabase('a region', (engine) => {
  *   it('is loaded twice with the same result', async () => {
  *     const url = await engine.createDatabase(); // for the command line
- *     const database = await engine.openDatabase(); // a fresh one, opened
+ *     const database = await engine.openDatabase(); // a new database, already open
  *   });
  * });
  * ```

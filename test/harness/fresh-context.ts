@@ -5,7 +5,8 @@ import type { TestEngine } from './database.ts';
 import { contextOn } from './region.ts';
 
 /**
- * Creates a database with all tables and no data. The database is dropped after the suite. Rights on the database object itself are missing in the copy.
+ * Creates a database with all tables and no data. The database is dropped after the suite. The database is a copy, and a copy lacks the privileges that were
+ * granted on the original database itself.
  * @returns its URL
  */
 export function migratedDatabase(engine: TestEngine): Promise<string> {

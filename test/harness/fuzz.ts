@@ -1,6 +1,6 @@
 /**
- * Tests thousands of mutated files for each source. A reader must either account for all records, or stop with an input error that has a code and a
- * location. Everything else (a TypeError, lost records, a hang) is a bug in the reader.
+ * Tests the reader of each source with mutated files. A reader must either account for all records, or stop with an input error that has a location, a detail
+ * and a hint. Everything else (a TypeError, lost records, a hang) is a bug in the reader.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const spliced = (bytes: Buffer, at: number, remove: number, insert: Buffer): Buf
   Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(Math.min(bytes.length, at + remove))]);
 const anywhere = (bytes: Buffer, random: Random): number => random.below(Math.max(1, bytes.length));
 
-/** Returns the start and end of a line, including the line end. */
+/** Returns the start and end of the line at a byte position, including the line end. */
 function lineAt(bytes: Buffer, at: number): readonly [number, number] {
   const start = at === 0 ? 0 : bytes.lastIndexOf(0x0a, at - 1) + 1;
   const end = bytes.indexOf(0x0a, at);
@@ -179,7 +179,11 @@ async function writeMutation(seed: Seed, folder: string, random: Random): Promis
 
 // --- verdicts ------------------------------------------------------------------------------------------------------
 
-/** Declares the tests of every n-th source. The sources are divided between test files, so that two files can run at the same time. */
+/**
+ * Declares the tests of one part of the sources. The sources are divided between test files, so that the files can run at the same time.
+ * @param part index of the first source, from 0
+ * @param parts number of parts. From the first source on, every `parts`-th source is tested
+ */
 export function fuzzSources(part: number, parts: number): void {
   const root = mkdtempSync(join(tmpdir(), 'mappale-fuzz-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -203,7 +207,7 @@ export function fuzzSources(part: number, parts: number): void {
             const lost = verdict.findings.find(({ code }) => code === 'ACCOUNTING');
             if (lost !== undefined) faults.push(`${label}: ${lost.detail}`);
             const vague = verdict.findings.find(({ level, at, detail, hint }) => level === 'error' && (at === '' || detail === undefined || hint === undefined));
-            if (vague !== undefined) faults.push(`${label}: the error lacks a code, a location or a hint: ${JSON.stringify(vague)}`);
+            if (vague !== undefined) faults.push(`${label}: the error lacks a location, a detail or a hint: ${JSON.stringify(vague)}`);
             const stopped = verdict.findings.some(({ level, code }) => level === 'error' && /^[A-Z]/.test(code));
             if (verdict.source === null && verdict.findings.every(({ code }) => code === 'FILE_UNKNOWN')) counts.unknown += 1;
             else if (stopped) counts.stopped += 1;

@@ -16,8 +16,8 @@ export type PostgresOffer = Pick<TestServer, 'url' | 'template' | 'prefix'> | { 
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * Address of a local HTTP server. `/` returns a `PostgresOffer`, `/shared` a database that suites share, and `/program` the folder of the compiled
-     * program.
+     * URL of a local HTTP server. `/` returns a `PostgresOffer`, `/shared` the URL of a database that suites share, and `/program` the path of the compiled
+     * `mappale.mjs`.
      */
     postgresBroker: string;
   }

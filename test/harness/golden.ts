@@ -1,10 +1,13 @@
-/** Reads and writes golden files, which have the expected rows of tables of the small synthetic region, and the expected JSON of each section. */
+/** Reads and writes golden files, which contain the expected rows of tables of the small synthetic region, and the expected JSON of each section. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SECTION_FOLDER, tableOf, type SqlFile } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from './architecture/project.ts';
 
-/** Returns the path from the project's root. The file is in the section's folder for a table of a section, and in a common folder for other tables. */
+/**
+ * Returns the path of a table's golden file from the project's root. For a table of a section, the file is in the folder of the section. For any other table,
+ * the file is in a common folder.
+ */
 export function goldenOf({ file, section, writes }: SqlFile): string {
   return section === null ? `test/sections/golden/core-${basename(file, '.sql')}.json` : `${dirname(file)}/golden/${tableOf(writes[0]!)}.json`;
 }
@@ -24,10 +27,10 @@ export interface Golden {
   readonly answer?: string;
 }
 
-/** Start of the line after which a golden file has the JSON of the section. */
+/** Text immediately before the JSON of the section in a golden file. */
 const ANSWER = '"answer": ';
 
-/** Returns the parts of a golden file; no parts if the file does not exist. */
+/** Returns the parts of a golden file, or an empty object if the file does not exist. */
 export function readGolden(path: string): Golden {
   const file = join(ROOT, path);
   if (!existsSync(file)) return {};

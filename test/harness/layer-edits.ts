@@ -20,7 +20,7 @@ export interface EditableLayer {
   edit(edit: Edit): Promise<ReadonlyMap<string, Buffer>>;
 }
 
-/** Resolution of the synthetic geodatabases, with which coordinates are read back unchanged. */
+/** Origin and scale of coordinates in the synthetic geodatabases. With these options, coordinates are read back unchanged. */
 const GEODATABASE_STEPS = ['XORIGIN=6000000', 'YORIGIN=3000000', 'XYSCALE=100000000'];
 
 /** Returns the plain WKB of an EWKB with SRID. */

@@ -18,7 +18,7 @@ export const REGIONS = {
   floods: [400, 17, { comuni: 3, only: ['ade_cadastre', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'anncsu_addresses'] }],
 } as const satisfies Readonly<Record<string, RegionParameters>>;
 
-/** Creates a database with a synthetic region, which is loaded like a user's region. The files no longer exist. @returns the database's URL */
+/** Creates a database with a synthetic region, which is loaded like a user's region. The loaded files are deleted. @returns the URL of the database */
 export function loadedRegion(engine: TestEngine, ...[parcels, seed, choice]: RegionParameters): Promise<string> {
   return engine.sharedDatabase(`region ${JSON.stringify([parcels, seed, choice])}`, async (prepared) => {
     const database = await openDatabase(prepared);

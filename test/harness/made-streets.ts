@@ -4,6 +4,7 @@ import type { Database } from '../../pipelines/db/index.ts';
 
 export interface MadeStreet {
   readonly name: string;
+  /** House numbers. If the list is empty, the street gets one access with the number 1. */
   readonly numbers: readonly number[];
   readonly locality?: string;
 }

@@ -32,7 +32,7 @@ const LEDGER: readonly (readonly [table: string, column: string])[] = [
   ['ledger.attribution', 'attribution'], ['ledger.attribution', 'holder'], ['ledger.attribution', 'license'], ['ledger.attribution', 'source'], ['ledger.attribution', 'reference_period'],
 ];
 
-/** Scheme of addresses that run code when a user follows them. */
+/** URL that runs code when a user follows it. */
 const CODE_URL = 'javascript:window.pwned=1';
 
 /** Returns the markup that is appended to the texts of a column. The markup contains the column's name, so that a test can find the column on a page. */
@@ -86,7 +86,7 @@ export interface Audit {
   readonly counts: Counts;
   /** Elements with an event handler as an attribute. */
   readonly handlers: readonly string[];
-  /** Addresses that contain code. */
+  /** URLs that contain code. */
   readonly urls: readonly string[];
 }
 

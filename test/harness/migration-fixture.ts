@@ -77,7 +77,7 @@ const LET_GO: readonly RegExp[] = [
 /** Tables in which the program records its own files. */
 const OWN: readonly string[] = ['ledger.applied_file'];
 
-/** Returns the tables that have rows, with their columns. */
+/** Returns the tables that store rows, with the columns that a migration must keep. Partitioned parent tables store no rows. */
 export async function shapeOf(session: Session): Promise<Shape> {
   const rows = await session.query<{ table: string; columns: string[] }>(
     `select format('%s.%s', n.nspname, c.relname) as table, array_agg(a.attname::text order by a.attname collate "C") as columns
@@ -87,7 +87,7 @@ export async function shapeOf(session: Session): Promise<Shape> {
   return new Map(rows.filter(({ table }) => !OWN.includes(table)).map(({ table, columns }) => [table, columns.filter((column) => !LET_GO.some((each) => each.test(`${table}.${column}`)))]));
 }
 
-/** Returns rows and digest of each table over the given columns, or `gone` if the table or a column is missing. */
+/** Returns the number of rows and a digest of the given columns of each table, or `gone` if the table or a column is missing. */
 export async function contentOf(session: Session, shape: Shape): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   const now = await shapeOf(session);
@@ -126,7 +126,7 @@ export function differences(was: unknown, now: unknown, path = ''): string[] {
   return was === now ? [] : [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
 }
 
-/** Returns rows and digest of each table of each region. Fids are replaced by references, and ids of this database are left out. */
+/** Returns the number of rows and a digest of each table of each region. Fids are replaced by references, and ids of this database are left out. */
 export async function publishedByReference(database: Database): Promise<Record<string, string>> {
   const tables = await database.query<{ region: number; relation: string; partition: string }>(
     `select p.unit_code::int4 as region, t.relation, coalesce(to_jsonb(t) ->> 'held_in', t.partition) as partition from ledger.publication p join ledger.publication_table t using (publication_id)

@@ -21,7 +21,7 @@ kill -TERM $!
 wait
 `;
 
-/** Names of the database in PgBouncer, with the pool mode of each name. */
+/** Names of the database in PgBouncer, with the mode and size of each name's pool. */
 const POOLS = {
   transaction: 'pool_mode=transaction pool_size=10',
   transaction_2: 'pool_mode=transaction pool_size=2',

@@ -27,7 +27,7 @@ export interface FirstFound {
 
 type Parse = (query: string, city: string | null, find: (keys: readonly string[], names: Names) => Promise<readonly ComuneHit[]>) => Promise<ParsedQuery>;
 
-/** Returns all addresses that a search finds in the published tables. */
+/** Returns at most ten addresses that a search finds in the published tables, best first. */
 export async function allOf(database: Database, query: string, parse: Parse, city: string | null = null): Promise<readonly FirstFound[]> {
   const parsed = await parse(query, city, async (keys, names) => {
     const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, names === 'similar']);

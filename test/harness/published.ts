@@ -4,7 +4,7 @@ import { splitOf } from '../../pipelines/db/partitions.ts';
 import { openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
 import { schemaOf, tableOf, type Relation } from '../../pipelines/contract/sql-files.ts';
 
-/** Opens a database that no run is using. */
+/** Opens a database that no run is using, runs a task and closes the database. */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url);
   try {
@@ -18,9 +18,9 @@ interface Listed extends Record<string, unknown> {
   readonly region: number;
   readonly state: 'current' | 'previous' | 'past';
   readonly relation: Relation;
-  /** Name of the content. */
+  /** Name of the partition in the ledger. The name identifies the content. */
   readonly partition: string;
-  /** Table that holds the rows. */
+  /** Table that stores the rows. */
   readonly heldIn: string;
   readonly rows: number;
   readonly digest: string;
@@ -86,7 +86,7 @@ export async function recount(database: Database): Promise<Record<string, string
   });
 }
 
-/** Returns workspaces, and tables that the ledger does not list. After a successful run, the result is empty. */
+/** Returns workspaces, tables that the ledger does not list, and tables that the ledger lists but that do not exist. Empty after a successful run. */
 export async function orphans(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const all = await listed(session);

@@ -1,4 +1,4 @@
-/** Starts local HTTP servers of files that have the peculiarities of real publishers. */
+/** Starts local HTTP servers that serve files with the peculiarities of real publishers' servers. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -13,13 +13,13 @@ export interface Manners {
   readonly ranges?: boolean;
   /** If false, `If-None-Match` and `If-Modified-Since` are ignored. */
   readonly conditional?: boolean;
-  /** If false, `If-Range` is ignored, so that a range comes from the current file. */
+  /** If false, `If-Range` is ignored. A range request then gets a range of the current file, even if the file has changed. */
   readonly ifRange?: boolean;
-  /** Content-Length of the response. `null` means a chunked body without a length. */
+  /** Content-Length of a complete response (200). `null` means a chunked body without a length. */
   readonly length?: number | null;
-  /** The connection ends after this many bytes of a body. A short range with the first bytes is always sent completely. */
+  /** The connection ends after this many bytes of a body. A body that is not longer, such as that of a short range, is sent completely. */
   readonly cutAt?: number;
-  /** The cut waits for this condition, because data in the client's buffers is lost with the connection. */
+  /** The connection stays open until this function returns true. An earlier end would lose the data in the client's buffers. */
   readonly cutWhen?: () => boolean;
   readonly type?: string;
 }
@@ -33,7 +33,7 @@ export interface Seen {
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Serves bytes. Refuses HEAD, like most publishers. */
+/** Returns a handler that serves bytes. Refuses HEAD with status 403, like most publishers. */
 export function served(body: Buffer, manners: Manners = {}): Handler {
   const { etag = '"1"', modified = 'Sun, 01 Mar 2026 08:00:00 GMT', ranges = true, conditional = true, ifRange = true, cutAt, type = 'application/octet-stream' } = manners;
   return ({ method, headers }, response) => {
@@ -68,7 +68,7 @@ export function served(body: Buffer, manners: Manners = {}): Handler {
   };
 }
 
-/** Gives each request the next response, and repeats the last response. */
+/** Returns a handler that passes each request to the next of several handlers. The last handler gets all further requests. */
 export function inOrder(...handlers: readonly [Handler, ...Handler[]]): Handler {
   let next = 0;
   return (request, response) => {

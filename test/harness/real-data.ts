@@ -6,7 +6,7 @@ const FOLDER = new URL('../../../shared/realdata/', import.meta.url);
 
 /**
  * @param path below the folder of real files, or `''` for the folder itself
- * @returns the absolute path, or null if it does not exist: `it.skipIf(realData('…') === null)('…', …)`
+ * @returns the absolute path, or null if it does not exist, for use in `it.skipIf(realData('…') === null)('…', …)`
  */
 export function realData(path = ''): string | null {
   const found = new URL(path.split('/').map(encodeURIComponent).join('/'), FOLDER);

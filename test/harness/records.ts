@@ -1,4 +1,4 @@
-/** Runs queries that call the functions of a record directly. These functions look for their tables in the search path. */
+/** Runs queries that call the SQL functions of parcel records directly. These functions find their tables by the search path. */
 import type { Database, Row, Session } from '../../pipelines/db/index.ts';
 
 /** Search path of the API functions that read the tables of all regions. */

@@ -1,4 +1,4 @@
-/** Writes a synthetic region with every source, and loads the files like a user. */
+/** Writes the files of synthetic regions, and provides the context and the options with which tests load them. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { loadSources, type RegisteredSource } from '../../pipelines/contract/reg
 import { upgrade } from '../../pipelines/run/upgrade.ts';
 import type { RefreshOptions } from '../../pipelines/run/refresh.ts';
 
-/** Returns the program's context on a new database. */
+/** Upgrades a database to this version, and returns the program's context for the database. */
 export async function contextOn(database: Database, sources?: readonly RegisteredSource[]): Promise<Context> {
   const all = sources ?? (await loadSources());
   await upgrade(database, all);
@@ -25,14 +25,14 @@ export function loadOptions(data: readonly string[], regions: readonly number[] 
   return { command: 'test', data, regions, parallel: 2, accept: null, force: false, ...more };
 }
 
-/** Choice of files of a synthetic region. By default, every source writes its files. */
+/** Properties of a synthetic region, and the sources that write files. By default, every source writes its files. */
 export interface SyntheticChoice {
   readonly only?: readonly string[];
   readonly comuni?: number;
   readonly code?: number;
   readonly dense?: boolean;
   readonly form?: SyntheticRegion['form'];
-  /** If true, writes every half-year of quotations. If false, writes a few half-years that cover all cases, with the old perimeters that contain the zones. */
+  /** If true, writes every half-year of quotations. If false, writes only a few half-years, which cover all cases and include those of older perimeters. */
   readonly everySemester?: boolean;
 }
 

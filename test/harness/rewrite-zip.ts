@@ -13,11 +13,11 @@ export type Edit = (path: string, content: Buffer) => Buffer | null;
 export interface RewriteOptions {
   /** Path of the new zip. By default the zip is overwritten. */
   readonly into?: string;
-  /** New name of an entry in its own zip. */
+  /** Returns the new name of an entry, within the zip that directly contains the entry. */
   readonly renamed?: (name: string) => string;
-  /** Date of every entry. By default dates are unchanged. */
+  /** Modification date of every entry. By default the dates are unchanged. */
   readonly modified?: string;
-  /** zlib level. Level 0 stores the entries uncompressed. */
+  /** Compression level of zlib. Level 0 stores the entries uncompressed. */
   readonly level?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Runs test cases that create tables, and removes the tables. */
+/** Runs test cases that create tables, and removes the tables afterwards. */
 import type { Database, Session } from '../../pipelines/db/index.ts';
 
 /** Runs work in a transaction that is always rolled back. */

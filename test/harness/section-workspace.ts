@@ -42,22 +42,22 @@ export interface SectionWorkspace {
   readonly loaded: readonly Loaded[];
   /** Runs one file of `sql/core` or `sql/sections` in the workspace. */
   run(file: string): Promise<void>;
-  /** Puts a table of the workspace into the schema from which the `api` functions read it. */
+  /** Copies the rows of a table of the workspace into `parent`, the table that the `api` functions read. */
   publish(table: string, parent: string): Promise<void>;
-  /** Runs statements inside the workspace. */
+  /** Runs work in a session whose search path includes the workspace. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
 
-/** Returns the fid of a parcel of the synthetic region, in the region's own range. */
+/** Returns the fid of the parcel at an index of the synthetic region. Each region has a range of fids. */
 export function syntheticFid(region: SyntheticRegion, index: number): number {
   return firstFid(region.code) + index;
 }
 
 export interface SectionWorkspaceOptions {
   readonly region: SyntheticRegion;
-  /** Sources whose synthetic files are written, read and loaded. */
+  /** Ids of the sources whose synthetic files are written, read and loaded. */
   readonly sources: readonly string[];
-  /** Files of `sql/` that the section needs in addition to the ledger, the core tables and the functions, such as its migration. */
+  /** Files of `sql/` that the section needs in addition to the ledger, the core tables and the functions. Migrations are skipped, because all have run. */
   readonly sql: readonly string[];
 }
 

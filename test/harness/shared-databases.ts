@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Template database of one content. The promise gives the URL of the template, or null if the preparation failed. */
+/** Preparation of the template database with one content. `prepared` resolves to the template's URL, or to null if the preparation failed. */
 interface Preparation {
   readonly prepared: Promise<string | null>;
   readonly finish: (url: string | null) => void;
@@ -35,7 +35,7 @@ export class SharedDatabases {
     preparation?.finish(url);
   }
 
-  /** Removes folders of embedded databases. Databases on the server are dropped with all other test databases. */
+  /** Removes the folders of the embedded databases. Databases on the server are dropped together with all other test databases. */
   async remove(): Promise<void> {
     for (const { prepared } of this.#preparations.values()) {
       const url = await Promise.race([prepared, Promise.resolve(null)]);

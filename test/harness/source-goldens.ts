@@ -1,4 +1,4 @@
-/** Reads and writes the golden files of sources, which have the version of a reader and the expected output for each fixture. */
+/** Reads the golden files of sources. A golden file contains the version of a reader and the expected output for each fixture. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
@@ -15,7 +15,7 @@ export interface Expected {
 
 /** Content of `golden/<id>.json` in a source's folder. */
 export interface SourceGolden {
-  /** Version in the manifest with which the file was written. */
+  /** Version in the source's manifest when the golden file was written. */
   readonly version: number;
   /** Expected output, by name of the fixture. */
   readonly fixtures: Readonly<Record<string, Expected>>;
@@ -34,13 +34,13 @@ export function sourceGoldenOf({ id, folder }: Named): string {
   return join(ROOT, folder, 'golden', `${id}.json`);
 }
 
-/** Returns the golden file of a source; null if the source is new. */
+/** Returns the content of a source's golden file, or null if a new source has no golden file yet. */
 export function readSourceGolden(source: Named): SourceGolden | null {
   const path = sourceGoldenOf(source);
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) as SourceGolden : null;
 }
 
-/** Returns the fixtures of a source with the digest of their content. The other files of a shapefile belong to its `.shp`. */
+/** Returns the fixtures of a source with the digests of their content. The digest of a `.shp` covers all files of the shapefile. */
 export function fixturesOf({ folder }: Named): { readonly name: string; readonly path: string; readonly input: string }[] {
   const place = join(ROOT, folder, 'fixture');
   const all = readdirSync(place).sort();
@@ -51,15 +51,15 @@ export function fixturesOf({ folder }: Named): { readonly name: string; readonly
   });
 }
 
-/** Returns the content of a golden file as the rule of versions compares it. */
+/** Converts the content of a golden file to the form that `violations` in `versions.ts` compares. */
 export function recordOf(id: string, { version, fixtures }: SourceGolden): Recorded {
   const goldens = Object.entries(fixtures).map(([name, { input, output }]) => [`${id}.json: ${name}`, `${input} ${short(JSON.stringify(output))}`]);
   return { version, goldens: Object.fromEntries(goldens) };
 }
 
 /**
- * Returns the versions of sources in the golden files, and the versions in the manifests with the same outputs. `test/contract/goldens.test.ts` compares the
- * outputs.
+ * Returns the versions of sources that the golden files record, and the current versions in the manifests. Both results have the recorded outputs, because
+ * `test/contract/goldens.test.ts` compares the outputs.
  */
 export function sourceVersions(sources: readonly RegisteredSource[]): Readonly<Record<'recorded' | 'current', Record<string, Recorded>>> {
   const recorded = Object.fromEntries(sources.flatMap((source) => {

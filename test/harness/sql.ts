@@ -9,8 +9,8 @@ export function sqlOf(path: string): string {
 }
 
 /**
- * SQL that creates the tables that the step `comune_today.sql` reads in addition to parcels and comuni, for workspaces that a test defines. No comune is
- * merged.
+ * SQL that creates the tables that the step `comune_today.sql` reads in addition to parcels and comuni, for workspaces that a test defines. The tables are
+ * empty, so no comune is merged.
  */
 export const NO_MERGERS = `
   create table if not exists file_place (file_id int4, places text[], names text[]);

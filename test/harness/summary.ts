@@ -1,6 +1,6 @@
 /**
  * Prints the failures of each file when the file ends, so that they are known even if the run is stopped. At the end of the run, prints the slowest files, all
- * failed and skipped tests by name, and one line for programs.
+ * failed and skipped tests by name, and a last line with the number of passed, failed and skipped tests.
  */
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
 
@@ -46,7 +46,7 @@ export default class Summary implements Reporter {
   }
 }
 
-/** Returns a line for each error of the file, of its hooks and of its tests. */
+/** Returns a line for each error of a file and its hooks, and a line for each failed test. */
 function failuresOf(module: TestModule): string[] {
   return [
     ...[module, ...module.children.allSuites()].flatMap((each) => each.errors().map(({ message }) => `failed: ${nameOf(module, each)}: ${firstLine(message)}`)),
@@ -54,7 +54,7 @@ function failuresOf(module: TestModule): string[] {
   ];
 }
 
-/** Returns the outermost suite that was skipped as a whole, or else the test. */
+/** Returns the name of the outermost suite that was skipped as a whole, or else the name of the test. */
 function skippedName(test: TestCase): string {
   let found: TestCase | TestSuite = test;
   for (let parent = test.parent; parent.type === 'suite'; parent = parent.parent) {

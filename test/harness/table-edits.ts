@@ -1,4 +1,4 @@
-/** Finds the tables of a file of any format, in zips at any depth. Each table can be written again with one changed column. */
+/** Finds the tables of a file of any format, including tables in nested zips. Each table can be rewritten with one changed column. */
 import { copyFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
@@ -10,9 +10,9 @@ import { rewriteZip } from './rewrite-zip.ts';
 export interface Table {
   /** File that is passed to the source. */
   readonly path: string;
-  /** Entry of the zip, or file in the folder, that has the columns. If there are several layers, `#` and the name of the layer are appended. */
+  /** Entry of the zip, or file in the folder, that contains the columns. For a database with layers, `#` and the name of the layer are appended. */
   readonly part: string;
-  /** File name extension of the part: `csv`, `gdb`. */
+  /** File name extension of the part, such as `csv` or `gdb`. */
   readonly format: string;
   readonly columns: readonly string[];
   /** True if the format declares the type of each column. */
@@ -23,13 +23,13 @@ export interface Table {
 
 type Changed = ReadonlyMap<string, Buffer>;
 
-/** Files of one part that are edited together: `''` is the part itself. */
+/** A table in a part of a file. The part is an entry of a zip or a file of a folder. `layer` is `''` if the format has no layers. */
 interface Part {
   readonly part: string;
   readonly layer: string;
   readonly columns: readonly string[];
   readonly isTyped: boolean;
-  /** @returns bytes by path in the zip, or by name in the folder */
+  /** @returns the new bytes of each changed file, by path in the zip or by name in the folder */
   edit(edit: Edit): Promise<Changed>;
 }
 
@@ -61,7 +61,7 @@ async function geodatabasesOf(path: string): Promise<Part[]> {
 
 const layoutOf = ({ part, columns }: Part): string => `${extname(part).toLowerCase()} ${columns.join()}`;
 
-/** Returns the tables of a zip. All tables of one layout are changed together, as a publisher does. Layers of one database are changed one by one. */
+/** Returns the tables of a zip. Tables with the same layout are changed together, as a publisher would do. Layers of a database are changed one by one. */
 async function zipped(path: string): Promise<Table[]> {
   const contents = new Map<string, Buffer>();
   await rewriteZip(path, (entry, bytes) => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 
-/** Call it outside tests and hooks, before other hooks that write into the folder. @returns the path of the folder, which the tests and hooks may use */
+/** Call this function outside tests and hooks, before hooks that use the folder. @returns the path of the folder, which only tests and hooks may use */
 export function temporaryFolder(): string {
   const folder = join(tmpdir(), `mappale-test-${randomUUID()}`);
   beforeAll(() => mkdir(folder));

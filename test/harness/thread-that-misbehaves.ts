@@ -1,4 +1,4 @@
-/** Thread for tests of `formats/threads.ts`. The thread fails in the way that the task names. */
+/** Thread for tests of `formats/threads.ts`. The task names the thread's behaviour, which is a failure in most cases. */
 import { threadId } from 'node:worker_threads';
 import { serveReader } from '../../pipelines/readers/threaded-sink.ts';
 

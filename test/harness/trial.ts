@@ -1,4 +1,4 @@
-/** Runs a source on one file like the program: recognises, reads, counts. Golden files contain the result. */
+/** Recognises and reads one file with one source, as the program does, and checks the number of records. Golden files contain the results. */
 import { statSync } from 'node:fs';
 import { MappaleError } from '../../pipelines/errors.ts';
 import type { Recognition, Source } from '../../pipelines/contract/source.ts';
@@ -14,7 +14,7 @@ export interface Trial {
 }
 
 /**
- * Recognises and reads one file. @throws Error if the records of a member do not add up, and any error other than an input error
+ * Recognises and reads one file. @throws Error if a member's records are not its rows, rejects and duplicates in total, and any error except an input error
  */
 export async function trial(source: Source, path: string): Promise<Trial> {
   let recognition: Recognition | null = null;
@@ -36,7 +36,7 @@ export async function trial(source: Source, path: string): Promise<Trial> {
   }
 }
 
-/** Returns a trial in the form of golden files: JSON without provenance keys, with geometries as hex EWKB. */
+/** Returns a trial as JSON in the form of golden files, with geometries as hex EWKB. */
 export function goldenOf({ recognition, collected, error }: Trial): unknown {
   const plain = (_: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value ? Buffer.from(value.data as number[]).toString('hex') : value;

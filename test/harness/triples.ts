@@ -1,6 +1,6 @@
 /**
  * Evaluates a small part of SPARQL for tests, without an endpoint. Supports `select` of variables over triples, property paths with `/` and `|`, nested
- * `optional`, `limit` and `offset`. Any other syntax is an error. Terms are texts: `<iri>` or `"literal"` without its language.
+ * `optional`, `limit` and `offset`. Any other syntax is an error. Terms are texts, either `<iri>` or `"literal"` without its language tag.
  */
 
 export type Triple = readonly [subject: string, predicate: string, object: string];
@@ -10,7 +10,7 @@ type Path = { readonly iri: string } | { readonly sequence: readonly Path[] } | 
 type Pattern = { readonly subject: string; readonly path: Path; readonly object: string } | { readonly optional: readonly Pattern[] };
 
 const TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
-/** Prefixes that the ministry's Turtle documents use without declaring them. */
+/** Prefixes that the Turtle documents of the Ministry of Culture use without declaring them. */
 const WELL_KNOWN: Readonly<Record<string, string>> = {
   rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#', rdfs: 'http://www.w3.org/2000/01/rdf-schema#', owl: 'http://www.w3.org/2002/07/owl#',
   dc: 'http://purl.org/dc/elements/1.1/', foaf: 'http://xmlns.com/foaf/0.1/',
@@ -176,7 +176,7 @@ function matched(patterns: readonly Pattern[], given: readonly Solution[], tripl
   }), given) as Solution[];
 }
 
-/** Returns the selected variables of each solution, without brackets and quotes. Unbound variables are missing. */
+/** Returns the values of the selected variables in each solution, without brackets and quotes. Unbound variables are missing. */
 export function answerOf({ variables, where, limit, offset }: Query, triples: readonly Triple[]): Solution[] {
   return matched(where, [{}], triples).slice(offset, offset + limit)
     .map((solution) => Object.fromEntries(variables.flatMap((name) => (solution[name] === undefined ? [] : [[name, solution[name].slice(1, -1)]]))));

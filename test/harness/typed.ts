@@ -7,12 +7,12 @@ export function words(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]!).filter((word) => word !== '…');
 }
 
-/** Returns the SQL that a line gives to an administrator of the server, or an empty text. */
+/** Returns the SQL after `-c` in a `psql` command that the server's administrator must run, or an empty text. */
 export function statementIn(line: string | undefined): string {
   return / -c (?:'([^']+)'|"([^"]+)")/.exec(line ?? '')?.slice(1).find((sql) => sql !== undefined) ?? '';
 }
 
-/** Returns the reason why the command line refuses these words, or null. The command is checked but not run. */
+/** Returns the reason why the command line refuses these arguments, or null if it accepts them. The command is checked but not run. */
 export async function refusal(arguments_: readonly string[]): Promise<string | null> {
   const root = await program();
   let said = '';

@@ -10,12 +10,12 @@ import { ROOT } from './architecture/project.ts';
 import { goldenOf, readGolden } from './golden.ts';
 import { sourceVersions } from './source-goldens.ts';
 
-/** Version of the synthetic region from which the golden files of tables are built. Raise this version if the synthetic files change but the rules do not. */
+/** Version of the synthetic region from which the golden files of tables are built. Raise this version if only changed synthetic files change the outputs. */
 const SYNTHETIC = 1;
 
 export interface Recorded {
   readonly version: number;
-  /** Maps a golden file to the digests of its inputs and of its content. */
+  /** Maps a golden file to the digest of its content. For a fixture of a source, the digest of the fixture comes first. */
   readonly goldens: Readonly<Record<string, string>>;
 }
 
@@ -27,7 +27,7 @@ export interface Versions {
   readonly tables: Readonly<Record<string, Recorded>>;
 }
 
-/** Maps a table to the tables and sources from which the table is built, directly or indirectly. */
+/** Maps the SQL file of a table to the SQL files and source ids from which the table is built, directly or indirectly. */
 export type Upstream = ReadonlyMap<string, readonly string[]>;
 
 function digest(...texts: readonly (string | Buffer)[]): string {
@@ -102,7 +102,7 @@ export function violations(was: Versions, now: Versions, upstream: Upstream): st
   return reported;
 }
 
-/** Path of the file with the versions of tables outside sections. The golden file of a source or of a section's table has its version. */
+/** Path of the file with the recorded versions of tables outside sections. The versions of sources and of sections' tables are in their golden files. */
 export const RECORD = 'test/contract/versions.json';
 
 /** Returns the recorded versions and outputs. The result has no entry for a new table of a section. */

@@ -1,4 +1,4 @@
-/** Preloaded by `node --import`. Makes the optional package gdal-async unavailable, as on a machine on which it is not installed. */
+/** Makes the optional package gdal-async unavailable, as on a machine without the package. Tests preload this module with `node --import`. */
 import { register } from 'node:module';
 
 const hook = `export async function resolve(specifier, context, next) {

@@ -15,11 +15,11 @@ const LAYER = 'layer.seismic_zone';
 
 interface Case {
   readonly what: string;
-  /** Changes the text of the file. */
+  /** Changes the text of the source's SQL file. */
   readonly change: (text: string) => string;
   /** Expected steps of the migration. */
   readonly steps: readonly RegExp[];
-  /** Expected change of a row's JSON. Absent if the layers stay unchanged. */
+  /** Expected change of a row's JSON. Absent if the rows stay unchanged. */
   readonly rows?: (row: Record<string, unknown>) => Record<string, unknown>;
 }
 
@@ -45,11 +45,11 @@ const KEEPS: readonly Case[] = [
   { what: 'a constraint that the rows satisfy', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
   {
     what: 'an additional layer', change: (text) => `${text.replace(`-- writes: ${LAYER}`, `-- writes: ${LAYER}, layer.seismic_note`)}create table layer.seismic_note (release_id int4 not null) partition by list (release_id);\n`,
-    steps: [/layer\.seismic_note: made, empty/],
+    steps: [/layer\.seismic_note: created, empty/],
   },
   {
     what: 'a dropped layer', change: () => '-- purpose: none\n-- reads: none\n-- writes: layer.seismic_other\n-- grain: none\n-- crs: none\ncreate table layer.seismic_other (release_id int4 not null) partition by list (release_id);\n',
-    steps: [/layer\.seismic_other: made, empty/, /layer\.seismic_zone: dropped, because the source no longer has this layer/],
+    steps: [/layer\.seismic_other: created, empty/, /layer\.seismic_zone: dropped, because the source no longer has this layer/],
   },
 ];
 
@@ -68,7 +68,7 @@ function changed(sources: readonly RegisteredSource[], change: (text: string) =>
     if (source.id !== ID) return source;
     const text = change(source.layer.text);
     if (text === source.layer.text) throw new Error('the case changes nothing');
-    // The expected objects of layers follow from `layers`, which cannot express all cases. Without `layers`, no objects of the source are expected.
+    // `layers` describes the expected database objects of the source, but cannot express all cases. If `layers` is empty, no objects are expected.
     return { ...source, manifest: { ...source.manifest, version }, layer: parseSqlFile(source.layer.file, text), layers: {} };
   });
 }
@@ -78,7 +78,7 @@ describeDatabase('layers with rows', (engine) => {
   let database: Database;
   let sources: readonly RegisteredSource[];
   let original: RegisteredSource;
-  /** The layer's release, and the release's partition. */
+  /** Id of the loaded release, which is also the key of the layer's partition. */
   let release: number;
 
   const rows = (): Promise<Record<string, unknown>[]> => database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from ${LAYER} t order by member_id, position`).then((found) => found.map(({ row }) => row));

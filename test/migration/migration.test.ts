@@ -26,14 +26,14 @@ it('the fixtures include the version before the first change of layers', () => {
 });
 
 for (const name of FIXTURES) {
-  describeEngines(`a database of ${name}`, (engine) => {
+  describeEngines(`a database of commit ${name}`, (engine) => {
     const made = fixture(name);
     let url: string;
     let database: Database;
     let context: Context;
     let shape: Shape;
     let before: Record<string, string>;
-    /** Tables and columns that two rollbacks do not change. The runs and the retirement dates of parcels are left out. */
+    /** Tables and columns that two rollbacks do not change. Runs, rate limits and the retirement dates of parcels are left out. */
     let lasting: Shape;
     let lastingBefore: Record<string, string>;
 
@@ -63,7 +63,7 @@ for (const name of FIXTURES) {
       try {
         expect(Object.keys(made.answers).length).toBeGreaterThan(300);
         const found: string[] = [];
-        // Responses for boxes are left out. Boxes now have a tolerance at the border, which changes the first page.
+        // Responses to requests with a bounding box are left out. A box now has a tolerance at its border, which changes the first page.
         for (const [path, was] of Object.entries(made.answers).filter(([each]) => !each.includes('bbox='))) {
           const { status, body } = await service.ask(path, { key: made.about.token });
           found.push(...(status === 200 ? differences(shown(was), shown(body)) : [`: ${status} ${JSON.stringify(body)}`]).map((line) => `${path}${line}`));
@@ -90,7 +90,7 @@ for (const name of FIXTURES) {
       try {
         const { plan: { loads, builds } } = await preview(context, loadOptions([files.folder], null));
         const why = (reasons: readonly { readonly why: string }[]): Set<string> => new Set(reasons.map((each) => each.why));
-        // The folder has the loaded files, and a tile of an older edition that the earlier version did not use.
+        // The folder contains the loaded files, and a tile of an older edition that the earlier version did not use.
         expect([...why(loads)].sort()).toEqual(['an earlier version of the program recorded no inputs', 'not loaded yet']);
         expect(loads.filter((each) => each.why === 'not loaded yet').map(({ located }) => `${located.source.id} ${located.vintage}`)).toEqual(['egms_vertical 2018_2022']);
         expect(builds.map(({ region }) => region)).toEqual([0, 14]);
@@ -123,7 +123,7 @@ for (const name of FIXTURES) {
         try {
           const fids = (): Promise<{ reference: string; fid: number }[]> => database.query('select reference, fid from core.parcel order by fid');
           const had = await fids();
-          // Rules have changed since that version. The refresh accepts the changed values and the unquoted zones of these synthetic files.
+          // Rules have changed since that version. The refresh accepts the changed values, and the zones without quotations in these synthetic files.
           const options = loadOptions([files.folder], null, { accept: { who: 'test', why: 'the rules of this version' } });
           expect((await refresh(context, options)).failures).toEqual([]);
           const now = new Map((await fids()).map(({ reference, fid }) => [reference, fid]));

@@ -20,11 +20,11 @@ import { contentOf, FIXTURES, fixture, shapeOf } from '../harness/migration-fixt
 const PARCEL = '1400000000';
 
 interface Case {
-  /** The arguments, or null if the command writes and has its own tests. */
+  /** Returns the argument lists to run. Null if the command writes and has its own tests. */
   readonly typed: ((place: { readonly data: string; readonly port: number; readonly scratch: string }) => readonly (readonly string[])[]) | null;
   /** True if the command works without a database. */
   readonly alone?: true;
-  /** Expected exit code. `serve` counts as started if it reports that its port is in use. */
+  /** Expected exit code. `serve` and `mcp` count as started if they report that their port is in use. */
   readonly exit?: number;
 }
 
@@ -101,7 +101,7 @@ async function run(url: string, args: readonly string[]): Promise<{ exit: number
   }
 }
 
-/** Returns everything that the program has in a database: rows, tables, columns, functions and sequences. */
+/** Returns everything that the program stores in a database, such as rows, tables, columns, functions and sequences. */
 async function everything(session: Session, without: readonly string[] = []): Promise<unknown> {
   const content = Object.fromEntries(Object.entries(await contentOf(session, await shapeOf(session))).filter(([table]) => !without.includes(table)));
   return {
@@ -123,7 +123,7 @@ it('every command is in the list of reading and writing commands', async () => {
 
 describeEngines('reading commands', (engine) => {
   const made = fixture(FIXTURES[0]!);
-  // Opening the embedded database takes seconds. On that engine, only one command is tested for each way of opening the database.
+  // Opening the embedded database takes seconds. On that engine, only the command `status` is tested.
   const looking = Object.entries(COMMANDS).flatMap(([name, { typed, ...facts }]) => (typed === null || (engine.name === 'pglite' && name !== 'status') ? [] : [{ name, typed, ...facts }]));
   let url: string;
   let files: Awaited<ReturnType<typeof made.files>>;
@@ -235,7 +235,7 @@ describeEngines('reading commands', (engine) => {
       expect((await run(url, ['status'])).exit).toBe(0);
     });
 
-    it('migrate recreates changed views of the schema past and of a region', async () => {
+    it('migrate recreates the changed views of the schema past and of the region schemas', async () => {
       for (const file of ['sql/statements/history.sql', 'sql/statements/region_schemas.sql']) {
         await within((session) => session.query("update ledger.applied_file set sha256 = 'of another version' where file = $1", [file]));
         expect((await run(url, ['status'])).stderr).toMatch(/DATABASE_OUT_OF_DATE/);
@@ -249,7 +249,7 @@ describeEngines('reading commands', (engine) => {
 
   describe('on an empty database', () => {
     for (const { name, typed } of looking.filter(({ alone = false }) => !alone)) {
-      it(`${name} ${name === 'doctor' ? 'reports it' : 'reports it and the next command'}, and creates nothing`, async () => {
+      it(`${name} ${name === 'doctor' ? 'reports the empty database' : 'reports the empty database and the next command'}, and creates nothing`, async () => {
         const empty = await engine.createDatabase();
         const done = await run(empty, typed(place())[0]!);
         if (name === 'doctor') expect([done.exit, /the first load creates/.test(done.out)]).toEqual([0, true]);

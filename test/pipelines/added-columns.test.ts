@@ -32,8 +32,8 @@ const MOLISE = findRegion(14)!;
 const { seed } = testEnvironment();
 const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'dpc_seismic', 'istat_boundaries', 'istat_comuni', 'istat_soppressi', 'mim_schools', 'mimit_fuel', 'postal_codes', 'salute_pharmacies'];
 /**
- * Text files of the region. Each has a delimiter, a number of lines before the header, and a number of possible positions for a new column. Names of fuel
- * stations, in column 5, may contain the delimiter.
+ * Text files of the region. Each has a delimiter, a number of lines before the header, and a number of possible positions for a new column, from the first
+ * column on. Names of fuel stations, in column 5, may contain the delimiter, so a new column in that file comes before them.
  */
 const TEXTS = [
   { source: 'mimit_fuel', file: /^anagrafica_impianti/, delimiter: '|', before: 1, positions: 5 },
@@ -43,12 +43,12 @@ const TEXTS = [
 /** Pattern of tax codes. The tests use invented codes in this form. */
 const TAX_CODE = /^[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]$/;
 
-/** The column to add: its name and values. */
+/** A column to add, with its name, its position and the content of its values. */
 interface Added {
   readonly column: string;
   /** Position among the columns, between 0 and 1. */
   readonly place: number;
-  /** A word of the first value, with which the test finds the value again. */
+  /** Word that every value of the column contains. The test searches for the word. */
   readonly word: string;
   readonly taxCode: string;
 }
@@ -265,7 +265,7 @@ describeDatabase('a file with an added column', (engine) => {
     expect([exitCodeOf(first), named(first)]).toEqual([0, [['ade_cadastre', file, added.column]]]);
     expect(await content(context)).toEqual(plain);
 
-    // A different member is issued again, so the member with the added column is reused from the first release.
+    // All other members with parcels change, so the member with the added column is reused from the first release.
     await rewriteZip(join(folder, file), (path, content) => (
       path !== changed && /_ple\.gml$/.test(path) ? Buffer.concat([content, Buffer.from('\n')]) : content
     ));

@@ -1,6 +1,6 @@
 /**
- * Lists queries as typed by people, with the expected first reading. Each row is one case: query, street type, words of the street, number, exponent, special
- * number (SNC, ROSSO, NERO, M + metres), comuni, locality, and the purpose of the case. Comuni are codes of `GAZETTEER`, or `?` for an unknown comune.
+ * Lists queries as typed by people, with the expected first reading. Each row is one case, with the query, street type, words of the street, number, exponent,
+ * special number (SNC, ROSSO, NERO, M + metres), comuni, locality and purpose of the case. Comuni are codes of `GAZETTEER`, or `?` for an unknown comune.
  */
 import type { ComuneHit } from '../../pipelines/address/parse-query.ts';
 import { comuneKey, localityKey } from '../../pipelines/address/normalise.ts';
@@ -17,7 +17,7 @@ export type QueryCase = readonly [
   point: string,
 ];
 
-/** Comuni with their code, car plate code, name and other names. */
+/** Comuni with their code, the plate code of their province, their name and their other names. */
 const COMUNI: readonly (readonly [string, string, string, ...string[]])[] = [
   ['F205', 'MI', 'Milano'], ['L219', 'TO', 'Torino'], ['H501', 'RM', 'Roma'], ['D969', 'GE', 'Genova'], ['D612', 'FI', 'Firenze'], ['A662', 'BA', 'Bari'], ['L483', 'UD', 'Udine'],
   ['F839', 'NA', 'Napoli'], ['F158', 'ME', 'Messina'], ['G317', 'CS', 'Paola'], ['F257', 'MO', 'Modena'], ['D086', 'CS', 'Cosenza'], ['D024', 'VT', 'Tarquinia'], ['L736', 'VE', 'Venezia'],
@@ -47,7 +47,7 @@ export const CASES: readonly QueryCase[] = [
   ['Via Mazzini 21 B, 40137 Bologna (BO)', 'via', 'mazzini', 21, 'B', null, 'A944', null, 'CAP and province'],
   ['Via Mazzini 21B Bologna BO', 'via', 'mazzini', 21, 'B', null, 'A944', null, 'province without parentheses'],
   ['Via Mazzini, 21 ter - Bologna', 'via', 'mazzini', 21, 'TER', null, 'A944', null, 'ter, dash before the comune'],
-  ['Via Mazzini 21quater Bologna', 'via', 'mazzini', 21, 'QUATER', null, 'A944', null, 'glued quater'],
+  ['Via Mazzini 21quater Bologna', 'via', 'mazzini', 21, 'QUATER', null, 'A944', null, 'quater without a space'],
   ['Via Mazzini 21/bis/C Bologna', 'via', 'mazzini', 21, 'BIS/C', null, 'A944', null, 'two exponents'],
   ['Via Mazzini 21-C Bologna', 'via', 'mazzini', 21, 'C', null, 'A944', null, 'exponent after a dash'],
   ['Via Mazzini 21 A Bologna', 'via', 'mazzini', 21, 'A', null, 'A944', null, 'capital A before the comune is an exponent'],
@@ -57,7 +57,7 @@ export const CASES: readonly QueryCase[] = [
   ['Via Mazzini nr 21 Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'nr'],
   ['Via Mazzini numero civico 21 Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'numero civico'],
   ['Via Mazzini civico 21 Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'civico'],
-  ['Via Mazzini civ.21 Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'civ. glued'],
+  ['Via Mazzini civ.21 Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'civ. without a space'],
   ['Via Mazzini 18-22 Bologna', 'via', 'mazzini', 18, null, null, 'A944', null, 'a range begins with its first number'],
   ['Via Mazzini 18 - 22, Bologna', 'via', 'mazzini', 18, null, null, 'A944', null, 'a range with blanks'],
   ['Via Mazzini snc Bologna', 'via', 'mazzini', null, null, 'SNC', 'A944', null, 'snc'],
@@ -78,7 +78,7 @@ export const CASES: readonly QueryCase[] = [
   ['Via Torino 9', 'via', 'torino', 9, null, null, null, null, 'a street with the name of a comune is not read as the comune'],
   ['Via Torino', 'via', 'torino', null, null, null, null, null, 'a street with the name of a comune is not read as the comune, even without a number'],
   ['Via Torino Milano', 'via', 'torino', null, null, null, 'F205', null, 'without a number the last words are the comune'],
-  ['Viale Monza 12 Milano', 'viale', 'monza', 12, null, null, 'F205', null, 'viale is not changed to another type'],
+  ['Viale Monza 12 Milano', 'viale', 'monza', 12, null, null, 'F205', null, 'viale is not changed to a different type'],
   ['Via Reggio Emilia 4', 'via', 'reggio emilia', 4, null, null, null, null, 'all words before a number at the end are the street'],
   ['Via Sesto San Giovanni 7 Milano', 'via', '6 san giovanni', 7, null, null, 'F205', null, 'an ordinal word in a street\'s name becomes a digit'],
   ['Via Mazzini 21 Sesto San Giovanni', 'via', 'mazzini', 21, null, null, 'I690', null, 'a comune of three words'],
@@ -94,15 +94,15 @@ export const CASES: readonly QueryCase[] = [
   ["VIA MAZZINI 2 FORLI'", 'via', 'mazzini', 2, null, null, 'D704', null, 'accent as an apostrophe'],
   ['Via Mazzini 2 Bozen', 'via', 'mazzini', 2, null, null, 'A952', null, 'second language of the comune'],
   ['Via Mazzini 3 Castro', 'via', 'mazzini', 3, null, null, 'C334,C335', null, 'without a province, both comuni with the same name match'],
-  ['Via Mazzini 3 Castro (BG)', 'via', 'mazzini', 3, null, null, 'C335', null, 'homonyms: the province decides'],
+  ['Via Mazzini 3 Castro (BG)', 'via', 'mazzini', 3, null, null, 'C335', null, 'the province selects one of two comuni with the same name'],
   ['Via Mazzini 3 Castro LE', 'via', 'mazzini', 3, null, null, 'C334', null, 'the province after the comune'],
   ['Via Mazzini 3, Castro, BG', 'via', 'mazzini', 3, null, null, 'C335', null, 'the province after a comma'],
-  ['Via Mazzini 3 Mestre', 'via', 'mazzini', 3, null, null, 'L736', 'mestre', 'a locality gives its comune'],
+  ['Via Mazzini 3 Mestre', 'via', 'mazzini', 3, null, null, 'L736', 'mestre', 'a locality determines its comune'],
   ['Via Mazzini 3, Mestre, Venezia', 'via', 'mazzini', 3, null, null, 'L736', 'mestre', 'locality and comune'],
   ['Via Mazzini 3, fraz. Galluzzo, 50124 Firenze', 'via', 'mazzini', 3, null, null, 'D612', 'galluzzo', 'frazione'],
   ['Via Mazzini 3 loc. Ovunque, Cesena', 'via', 'mazzini', 3, null, null, 'C573', 'ovunque', 'a locality that is not in the gazetteer'],
   ['Via Mazzini 3, Atlantidopoli', 'via', 'mazzini', 3, null, null, '?', null, 'an unknown comune'],
-  ['Via Mazzini 3 00144 Roma', 'via', 'mazzini', 3, null, null, 'H501', null, 'CAP with zeros'],
+  ['Via Mazzini 3 00144 Roma', 'via', 'mazzini', 3, null, null, 'H501', null, 'CAP that begins with zeros'],
   ['Via Mazzini, 00144 Roma', 'via', 'mazzini', null, null, null, 'H501', null, 'five digits at the start of the comune part'],
   ['Via Mazzini 00144 Roma', 'via', 'mazzini', null, null, null, 'H501', null, 'five digits before the comune'],
   ['Via Mazzini 3 I-40137 Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'CAP with the country'],
@@ -123,13 +123,13 @@ export const CASES: readonly QueryCase[] = [
   ['Corso Umberto 33 Napoli', 'corso', 'umberto', 33, null, null, 'F839', null, 'a large number after a king is the civico'],
   ['Corso Umberto, 1, Napoli', 'corso', 'umberto', 1, null, null, 'F839', null, 'a number after a comma is the civico, not part of the king'],
   ['Via Pio X 10 Treviso', 'via', 'pio 10', 10, null, null, 'L407', null, 'pope'],
-  ['Via San Paolo 5 Milano', 'via', 'san paolo', 5, null, null, 'F205', null, 'a saint has no numeral'],
+  ['Via San Paolo 5 Milano', 'via', 'san paolo', 5, null, null, 'F205', null, 'a number after a saint is the civico'],
   ['Via Papa Giovanni Paolo II 6 Rimini', 'via', 'giovanni paolo 2', 6, null, null, 'H294', null, 'the title is left out and the numeral is kept'],
   ['Via Federico II 9 Palermo', 'via', 'federico 2', 9, null, null, 'G273', null, 'the numeral is not the civico'],
   // Saints, titles, initials, abbreviations
   ['P.za S. Croce 4 Firenze', 'piazza', 'san croce', 4, null, null, 'D612', null, 'saint with a full stop'],
   ['Piazza Santa Croce 4 Firenze', 'piazza', 'san croce', 4, null, null, 'D612', null, 'saint in full'],
-  ['Via S.Lucia 3 Napoli', 'via', 'san lucia', 3, null, null, 'F839', null, 'glued saint'],
+  ['Via S.Lucia 3 Napoli', 'via', 'san lucia', 3, null, null, 'F839', null, 'abbreviated saint without a space'],
   ["Via Sant'Ambrogio 3 Milano", 'via', 'san ambrogio', 3, null, null, 'F205', null, "sant'"],
   ['Via Sant Ambrogio 3 Milano', 'via', 'san ambrogio', 3, null, null, 'F205', null, 'sant without apostrophe'],
   ['Via SS. Annunziata 3 Messina', 'via', 'san annunziata', 3, null, null, 'F158', null, 'SS for santissima'],
@@ -177,7 +177,7 @@ export const CASES: readonly QueryCase[] = [
   ["Rio Tera' dei Pensieri 12 Venezia", 'rio tera', 'pensieri', 12, null, null, 'L736', null, 'rio terà'],
   ['Salizzada San Moisè 12 Venezia', 'salizada', 'san moise', 12, null, null, 'L736', null, 'salizada with two z'],
   ['Dantestraße 5 Bozen', 'strasse', 'dante', 5, null, null, 'A952', null, 'German compound'],
-  ['Dantestr. 5 Bolzano', 'strasse', 'dante', 5, null, null, 'A952', null, 'its abbreviation'],
+  ['Dantestr. 5 Bolzano', 'strasse', 'dante', 5, null, null, 'A952', null, 'abbreviated German compound'],
   ['Via Dante / Dantestraße 5 Bolzano', 'via', 'dante', 5, null, null, 'A952', null, 'both languages'],
   ['Waltherplatz 5, 39100 Bozen', 'platz', 'walther', 5, null, null, 'A952', null, 'platz'],
   ['Rue Finta 5 Aosta', 'rue', 'finta', 5, null, null, 'A326', null, 'rue'],
@@ -200,7 +200,7 @@ export const CASES: readonly QueryCase[] = [
   ['Via Mazzini 3 24063 Castro', 'via', 'mazzini', 3, null, null, 'C335', null, 'without a comma, the CAP selects one of two comuni with the same name'],
   ['Via Mazzini 73030 Castro', 'via', 'mazzini', null, null, null, 'C334', null, 'without a house number, the CAP selects one of two comuni with the same name'],
   ['Via Mazzini 3, 00100 Castro', 'via', 'mazzini', 3, null, null, 'C334,C335', null, 'a CAP of a different place is ignored'],
-  ['Via Mazzini 3, 73030', 'via', 'mazzini', 3, null, null, 'C334', null, 'a CAP without a comune gives the comune'],
+  ['Via Mazzini 3, 73030', 'via', 'mazzini', 3, null, null, 'C334', null, 'a CAP alone determines the comune'],
   ['Via Mazzini 3, 99999', 'via', 'mazzini', 3, null, null, '?', null, 'an unknown CAP gives an unknown comune'],
   ['Via Mazzini 3, Comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'comune di'],
   ['Via Mazzini 3 nel comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'nel comune di'],
@@ -212,8 +212,8 @@ export const CASES: readonly QueryCase[] = [
   ['Via Mazzini 3, Castro (Lecce)', 'via', 'mazzini', 3, null, null, 'C334', null, 'the name of the province in parentheses'],
   ['Via Mazzini 3, Castro, prov. di Lecce', 'via', 'mazzini', 3, null, null, 'C334', null, 'prov. di'],
   ['Via Mazzini 3, Castro (NA)', 'via', 'mazzini', 3, null, null, '?', null, 'a comune outside the given province does not match'],
-  ['Via Mazzini 3 Castro NA', 'via', 'mazzini', 3, null, null, '?', null, 'a comune outside a province without parentheses does not match'],
-  ['Via Mazzini 3, Castro, NA', 'via', 'mazzini', 3, null, null, '?', null, 'a comune outside a province after a comma does not match'],
+  ['Via Mazzini 3 Castro NA', 'via', 'mazzini', 3, null, null, '?', null, 'a comune outside the province given without parentheses does not match'],
+  ['Via Mazzini 3, Castro, NA', 'via', 'mazzini', 3, null, null, '?', null, 'a comune outside the province given after a comma does not match'],
   ['Via Mazzini 3 Castro AL', 'via', 'mazzini', 3, null, null, '?', null, 'AL is a province here, not an article'],
   ['Via Mazzini 3, Cesena (FO)', 'via', 'mazzini', 3, null, null, 'C573', null, 'a province that was renamed'],
   ['Via Mazzini 3, Bolzano (Bozen)', 'via', 'mazzini', 3, null, null, 'A952', null, 'the second name in parentheses is not a province'],
@@ -230,12 +230,12 @@ export const CASES: readonly QueryCase[] = [
   ['Via Mazzini 3 c/o Rossi Bologna', 'via', 'mazzini', 3, null, null, 'A944', 'rossi', 'c/o before the comune'],
   ['Via Mazzini 3 c/o, Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o without a name'],
   ['c/o Rossi Via Mazzini 3 Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o first'],
-  ['Via CirÃ\u0083Â² 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'encoded three times'],
-  ['Via CirÃ’ 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'encoded twice, with windows-1252 between'],
+  ['Via CirÃ\u0083Â² 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'an accented letter that was encoded three times'],
+  ['Via CirÃ’ 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'an accented letter that was encoded twice, with windows-1252 in between'],
   // Short queries
   ['Mazzini 21 Bologna', null, 'mazzini', 21, null, null, 'A944', null, 'no street type'],
   ['via mazzini', 'via', 'mazzini', null, null, null, null, null, 'street alone'],
   ['Via del Papa 3 Roma', 'via', 'papa', 3, null, null, 'H501', null, 'a title that is the whole name'],
-  ['Via CirÃ² 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'encoded twice'],
-  ['ＶＩＡ ＭＡＺＺＩＮＩ ２１ Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'full width letters'],
+  ['Via CirÃ² 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'an accented letter that was encoded twice'],
+  ['ＶＩＡ ＭＡＺＺＩＮＩ ２１ Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'full-width letters and digits'],
 ];

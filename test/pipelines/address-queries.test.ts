@@ -38,7 +38,7 @@ describe('parseQuery', () => {
     expect((await read('P.ta Romana 3 Milano'))[0]!.otherTypes).toEqual(['porta']);
   });
 
-  it('uses the city that the caller gives', async () => {
+  it('uses the city that the caller passes', async () => {
     for (const city of ['Bologna', 'bologna (BO)', 'BOLOGNA BO', 'A944', ' a944 ']) expect((await read('Via Mazzini 21', city))[0]!.comuni, city).toEqual(['A944']);
     expect((await read('Via Mazzini 21', 'Castro'))[0]!.comuni).toEqual(['C334', 'C335']);
     expect((await read('Via Mazzini 21', 'Castro (LE)'))[0]!.comuni).toEqual(['C334']);
@@ -140,7 +140,7 @@ describe('the normal form of a street name', () => {
     ['STRADA PROVINCIALE N. 12 FINTA - PROVA', 'strada provinciale', '12 finta prova'], ['S.S. 18 TIRRENA', 'strada statale', '18 tirrena'], ['VIA S.S. 18', 'strada statale', '18'],
     ['CASE SPARSE', 'case sparse', 'case sparse'], ['VIA', 'via', 'via'], ['VIA A', 'via', 'a'], ['DR.-STREITER-GASSE', 'gasse', 'streiter'], ['MUSEUMSTRASSE', 'strasse', 'museum'],
     ['VIA VENTUNO APRILE', 'via', '21 aprile'], ['VIA VENTOTTO OTTOBRE', 'via', '28 ottobre'], ['VIA TRENTUNO MAGGIO', 'via', '31 maggio'], ['DORSODURO', null, 'dorsoduro'], ['VIA 007', 'via', '7'],
-  ])('the street name %s has the type %s and the words %s', (name, type, tokens) => {
+  ])('gives %s the type %s and the words %s', (name, type, tokens) => {
     const normal = normaliseStreet(name);
     expect([normal.type, normal.tokens.join(' ')]).toEqual([type, tokens]);
   });
@@ -158,7 +158,7 @@ describe('the normal form of a street name', () => {
     }
   });
 
-  it('has a name for each language, without repeated names', () => {
+  it('consists of one name per language, without repeated names', () => {
     const names = (odonimo: string, one: string | null = null, two: string | null = null): string[] => streetNames(odonimo, one, two).map(({ kind, type, tokens }) => `${kind} ${type ?? '-'} ${tokens.join(' ')}`);
     expect(names('VIA MUSEO / MUSEUMSTRASSE')).toEqual(['odonimo via museo', 'odonimo strasse museum']);
     expect(names('VIA MUSEO - MUSEUMSTRASSE')).toEqual(['odonimo via museo', 'odonimo strasse museum']);

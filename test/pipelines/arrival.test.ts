@@ -84,7 +84,7 @@ describeEngines('files that come in any order', (engine) => {
         const published = await contentOf(story.context.database, await story.regions(story.context.database));
         expect(Object.keys(published).length).toBeGreaterThan(15);
         expect(await story.fresh(await migratedDatabase(engine))).toEqual(published);
-        // Another run publishes nothing, and does nothing if no damaged file waits for its repair.
+        // A further run publishes nothing. If no damaged file waits for its repair, the ledger does not even record the run.
         const again = await story.refresh();
         expect(again.units).toEqual([]);
         if (again.leftOut.length === 0) expect(again.runId).toBeNull();

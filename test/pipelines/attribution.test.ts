@@ -1,4 +1,4 @@
-/** Tests the sources and periods that an answer cites. An answer must cite the source of every value, and no source without a value. */
+/** Tests the sources and periods that a record cites. A record must cite the source of every value, the mandatory sources, and no other source. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ describe('the manifests of all sources', () => {
     const named = sources.flatMap(({ manifest }) => manifest.attribution.holder.split('; '));
     expect(named.filter((holder) => !spellings.includes(holder))).toEqual([]);
     expect(spellings.filter((holder) => !named.includes(holder)), 'named by no source').toEqual([]);
-    // Two spellings of a holder begin with the same word, or differ only in case and punctuation.
+    // If a holder had two spellings, the letters of one spelling would probably be the beginning of the other spelling.
     const bare = spellings.map((holder) => holder.toLowerCase().replace(/[^a-z]/g, ''));
     expect(bare.filter((holder, index) => bare.some((other, place) => place !== index && other.startsWith(holder)))).toEqual([]);
   });
@@ -100,7 +100,7 @@ describeDatabase('the licences of a record', (engine) => {
     expect(await cited(Object.keys(expected))).toEqual(expected);
   });
 
-  it('name Agenzia delle Entrate (OMI), MEF and ISTAT in every answer, in the section that shows their data or separately', async () => {
+  it('name Agenzia delle Entrate (OMI), MEF and ISTAT in every record, in the section that shows their data or separately', async () => {
     for (const include of [['basic'], ['economics'], ['address', 'demographics'], SECTION_NAMES] as const) {
       const found = await licenses(include);
       for (const { manifest } of sources.filter((source) => source.manifest.attribution.mandatory === true)) {
@@ -110,7 +110,7 @@ describeDatabase('the licences of a record', (engine) => {
         expect(mine.includes('*')).toBe(mine.length === 1 && !(include as readonly string[]).includes(mine[0]!) && mine[0] !== 'basic');
       }
     }
-    // ISTAT is named because of the names of comuni.
+    // The section `basic` itself names ISTAT, because the section shows the names of comuni.
     expect((await licenses(['basic'])).filter(({ section }) => section === '*').map(({ attribution, reference_period: period }) => `${attribution.slice(0, 23)}: ${period}`)).toEqual([
       'Fonte: Ministero dell\'E: 2022–2024', 'Agenzia Entrate - OMI: 2015_1–2016_2, 2018_2, 2021_1, 2025_2',
     ]);
@@ -139,8 +139,8 @@ describeDatabase('the licences of a record', (engine) => {
       create table subsidence as select unnest(array[1, 2, 3, 4, 6]) as fid;`)).toEqual([
       '3: egms_vertical 2018_2022', '4: egms_vertical 2018_2022', ': egms_vertical 2019_2023',
     ]);
-    // All maps except flood P3 cover the comune Z001. No landslide map covers Z002, but an area overlaps one of its parcels. The parcel is outside the
-    // acceleration model.
+    // All maps except flood P3 cover the comune Z001. No landslide map covers Z002, but a landslide area overlaps the parcel of Z002. This parcel is outside
+    // the acceleration model.
     expect(await used('risk', `
       create table coverage (belfiore text, theme text, mapped bool, member_id int4);
       insert into coverage values

@@ -36,10 +36,10 @@ const ACCEPTED = { who: 'test', why: 'a test' };
 
 const NAMES = columnsOf(SECTION_NAMES).map(({ name }) => name);
 
-/** The content of an export: values by column for each fid. */
+/** The content of an export, as values by column for each fid. */
 type Exported = ReadonlyMap<number, Readonly<Record<string, unknown>>>;
 
-/** Changes a file of the folder. */
+/** Changes the text of the file whose name matches. @throws Error if the text stays the same */
 async function rewrite(folder: string, named: RegExp, change: (text: string) => string): Promise<void> {
   const name = (await readdir(folder)).find((file) => named.test(file))!;
   const text = await readFile(join(folder, name), 'latin1');
@@ -48,7 +48,7 @@ async function rewrite(folder: string, named: RegExp, change: (text: string) => 
   await writeFile(join(folder, name), changed, 'latin1');
 }
 
-/** Gives some streets a different name in every file of addresses. Access points keep their numbers. */
+/** Renames every street VIA ROMA in the files of streets and addresses. House numbers stay unchanged. */
 async function renameStreets(folder: string, suffix: string): Promise<void> {
   for (const name of (await readdir(folder)).filter((file) => /^(INDIR|STRAD)/i.test(file))) {
     await rewriteZip(join(folder, name), (_path, content) => (
@@ -59,7 +59,7 @@ async function renameStreets(folder: string, suffix: string): Promise<void> {
 
 const renameSchools = (folder: string, suffix: string): Promise<void> => rewrite(folder, /^SCUANAGRAFESTAT2025/, (text) => text.replaceAll('LUIGI NESSUNO ', `LUIGI NESSUNO ${suffix} `));
 
-/** Gives a comune a different name in the list of comuni, which is published for all Italy. */
+/** Renames one comune in the list of comuni, which is published for all of Italy. */
 const renameComune = (folder: string, suffix: string): Promise<void> => rewrite(folder, /^Elenco-comuni/, (text) => {
   const lines = text.split('\r\n');
   const cells = lines[2]!.split(';');
@@ -149,7 +149,10 @@ describeEngines('changes', (engine) => {
   });
   afterAll(() => region.remove());
 
-  /** Forgets the current file of a source and brings the file back into use. Does nothing if the current publication has no such file, for example after a rollback. */
+  /**
+   * Forgets the current file of a source and brings the file back into use. Does nothing if the current publication has no such file, for example after a
+   * rollback.
+   */
   async function forgetAndTakeBack(source: string): Promise<void> {
     const [file] = await database.query<{ sha256: string }>(
       `select f.sha256 from ledger.publication p join ledger.publication_file using (publication_id) join ledger.file f using (file_id) join ledger.release r using (release_id)
@@ -218,7 +221,7 @@ describeEngines('changes', (engine) => {
   }, 1_800_000);
 
   it('list the parcels of a street, a school or a comune with a new name', async () => {
-    // A name that no earlier file has, because a refresh does not publish rolled-back files again.
+    // No earlier file contains this name. A refresh does not publish rolled-back files again.
     const NEW = 'NUOVO';
     for (const [what, columns, work] of [
       ['streets', ['address_formatted_address'], (folder: string) => renameStreets(folder, NEW)],
@@ -234,7 +237,7 @@ describeEngines('changes', (engine) => {
     await expectAll();
   });
 
-  it('have the same number per publication in the counts and in the list', async () => {
+  it('have the same number per publication in the ledger and in the list', async () => {
     const counted = await database.query<Record<'publication' | 'added' | 'removed' | 'changed' | 'unchanged', number>>(
       `select swap_id as publication, sum(added)::int4 as added, sum(removed)::int4 as removed, sum(changed)::int4 as changed, sum(unchanged)::int4 as unchanged
        from ledger.swap_count where swap_id > $1 group by swap_id order by swap_id`, [await keptAfter()],
@@ -250,7 +253,7 @@ describeEngines('changes', (engine) => {
     expect(counted.length).toBeGreaterThan(6);
   });
 
-  it('can begin at a day or a publication, and have the same lines whatever the size of batches', async () => {
+  it('can begin at a day or a publication, and have the same lines for any batch size', async () => {
     const { publication } = exports.at(-3)!;
     const whole = await changes({ publication, fid: null }, 10_000);
     expect(await changes({ publication, fid: null }, 7)).toEqual(whole);

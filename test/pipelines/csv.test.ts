@@ -148,7 +148,7 @@ describe('columns', () => {
     expect(found).toEqual([['Nuova colonna', undefined], ['column 3', undefined], ['Nuova colonna', 'a'], ['Nuova colonna', 'b'], ['Nuova colonna', 'c']]);
   });
 
-  test('must all belong to one edition, and a column of a different edition requires all columns of that edition', () => {
+  test('must include all columns of every edition that has a distinctive column in the file', () => {
     const editions = { old: ['codice', 'denominazione', 'a'], new: ['codice', 'denominazione', 'b|b2', 'c'] };
     const names = (found: readonly string[]): readonly string[] => expectColumns(found, { mapped: { code: 'codice' }, ignored: { '': 'no name' }, editions, at: 'x.csv' }).added.map(({ name }) => name);
     expect(names(['a', 'codice', 'denominazione', ''])).toEqual([]);

@@ -73,7 +73,7 @@ describe('current files:', () => {
       .toEqual({ A001: 'A001.zip', A002: 'CB.zip', A003: 'MOLISE.zip' });
   });
 
-  it('a comune listed in another region is published in the region of its file, unless a file of the listed region has the comune', () => {
+  it('a comune listed in another region is published in the region of its file, unless a file of the listed region contains the comune', () => {
     const molise = file('MOLISE.zip', ['A001', 'B001'], { complete: true });
     expect(of([molise])).toEqual({ A001: 'MOLISE.zip', B001: 'MOLISE.zip' });
     const both = [molise, file('ABRUZZO.zip', ['B001'], { complete: true, region: 13 })];
@@ -111,7 +111,7 @@ describe('current files:', () => {
 });
 
 const PLACES = ['A001', 'A002', 'A003', 'B001', 'Z999'];
-/** Generates files that all have different ages. */
+/** Generates up to eight files with different dates. */
 const anyFiles = fc
   .uniqueArray(
     fc.record({
@@ -142,7 +142,7 @@ describe('the choice of current files', () => {
         return found;
       };
       const abruzzo = model(13, new Set());
-      // The list has B001 in region 13, and all other comuni in region 14.
+      // LIST assigns B001 to region 13. In region 14, B001 is current only if no file of region 13 contains B001.
       const molise = model(14, new Set('B001' in abruzzo && 'B001' in model(14, new Set()) ? ['B001'] : []));
       expect(of(files, 14)).toEqual(molise);
     }), { numRuns: 500 });

@@ -34,7 +34,7 @@ const folder = temporaryFolder();
 /** Returns a square of 0.001 degrees from its south-western corner. */
 const square = (lon: number, lat: number): number[][][] => [[[lon, lat], [lon + 0.001, lat], [lon + 0.001, lat + 0.001], [lon, lat + 0.001], [lon, lat]]];
 
-/** Returns GeoJSON in the order of GeoServer, with the geometry first and the counts at the end. */
+/** Returns GeoJSON whose features have their members in the order of GeoServer, with the geometry before the properties. */
 function geoJson(properties: object, shapes: readonly unknown[], type: 'Polygon' | 'LineString' = 'Polygon'): string {
   const features = shapes.map((coordinates, i) => JSON.stringify({ type: 'Feature', id: `x.${i}`, geometry: { type, coordinates }, geometry_name: 'geom', properties: { id: i, ...properties } }));
   return `{"type":"FeatureCollection","features":[${features.join(',\n')}]}`;
@@ -47,7 +47,7 @@ describe(`an export of a service (seed ${seed})`, () => {
     return { path, name, size: Buffer.byteLength(text) };
   };
 
-  it.each(LIMITS)('may be incomplete in any format if it has exactly %i features, and is complete with one feature more or less', async (limit) => {
+  it.each(LIMITS)('may be incomplete as GeoJSON, GML or XML if it has exactly %i features, but not with one feature more or less', async (limit) => {
     for (const name of ['made_a.geojson', 'made_b.json', 'made_c.gml', 'made_d.XML']) {
       expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toMatch(`exactly ${limit}`);
       for (const records of [limit - 1, limit + 1, 1 + random.below(limit - 1)]) expect(await whyCut(await file(name), [{ path: '', records }]), `${name} ${records}`).toBeNull();
@@ -66,14 +66,14 @@ describe(`an export of a service (seed ${seed})`, () => {
     }
   });
 
-  it('is not suspected if it is one of many documents in a zip', async () => {
+  it('is not reported as incomplete if it is one of several GML documents in a zip', async () => {
     const members = [{ path: 'A001_ple.gml', records: 2_000 }, { path: 'A001_map.gml', records: 12 }];
     expect(await whyCut(await file('made_zip.zip'), members)).toBeNull();
     expect(await whyCut(await file('made_zip.zip'), [{ path: 'a.gml', records: 2_000 }])).toMatch('in a.gml');
     expect(await whyCut(await file('made_zip.zip'), [...members, { path: 'b.geojson', records: 1_000 }])).toMatch('in b.geojson');
   });
 
-  it('supersedes nothing and is superseded by any other file of any vintage', async () => {
+  it('supersedes nothing and is superseded by a complete file of any vintage', async () => {
     const source = (await loadSources()).find(({ id }) => id === 'ispra_landslide')!;
     const [layer] = source.manifest.layers as [string];
     const loaded = (fileId: number, vintage: string, complete: boolean, mayBeCut: boolean): LoadedFile => ({
@@ -145,13 +145,13 @@ interface Shore extends Record<string, unknown> {
   readonly exported: string;
 }
 
-/** Returns the length of a degree of longitude in metres. */
+/** Returns the length of a degree of longitude in metres. @param lat latitude in degrees */
 function metresOfDegree(lat: number): number {
   return 111_320 * Math.cos((lat * Math.PI) / 180);
 }
 
 describeDatabase('a region with incomplete exports of maps', (engine) => {
-  it('gives the coverage partial where the export has a feature, and not_mapped elsewhere, for exports of any number of regions', async () => {
+  it('has the coverage partial where the export has a feature, and not_mapped elsewhere, even if the export has features in all regions', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
       const context = await freshContext(engine);
@@ -163,7 +163,7 @@ describeDatabase('a region with incomplete exports of maps', (engine) => {
           from core.parcel p cross join lateral api.section_risk(p.fid, null::core.parcel) order by p.fid`);
       };
       const parcels = await found();
-      // One feature is on a parcel. All other features are in the centres of the regions' boxes.
+      // One feature is on a parcel. All other features are near the centres of the boxes of the other regions.
       const [first] = parcels as [Found, ...Found[]];
       const boxes = await context.database.query<{ lon: number; lat: number }>('select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box where region_code <> 14 order by region_code');
       const polygons = (count: number): number[][][][] => Array.from({ length: count }, (_, i) => {
@@ -219,8 +219,8 @@ describeDatabase('a region with incomplete exports of maps', (engine) => {
           order by p.fid`);
       };
       const parcels = await found();
-      // The export has a line of 20 m about 950 m from the westernmost parcel. Other lines are in the other regions south of 45.9 degrees, far from all
-      // parcels.
+      // One line of the export is about 20 m long, and is 950 m west of the point of the westernmost parcel. All other lines are in other regions south of 45.9
+      // degrees, far from all parcels.
       const west = parcels.reduce((a, b) => (b.lon < a.lon ? b : a));
       const boxes = await database.query<{ lon: number; lat: number }>(
         `select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box

@@ -1,4 +1,4 @@
-/** Tests that a download that was cut short is recognised by its name. Such a download affects only the sections of the download's source. */
+/** Tests that a file that was cut short is assigned to its source by its name. Such a file therefore affects only the sections of that source. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Tests that both engines run a statement completely or report an error. */
+/** Tests that both engines run a statement completely or report an error. Also tests query plans, overlays and the division of areas. */
 import { beforeAll, expect, it } from 'vitest';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { describeEngines } from '../harness/database.ts';
@@ -66,7 +66,7 @@ describeEngines('a database', (engine) => {
 
   it('intersects two polygons with the grid size that the engine needs', async () => {
     const rows = await database.query<{ area: number }>('select st_area(st_intersection(st_geomfromtext(a), st_geomfromtext(b), core.overlay_grid(1e-10))) as area from pair where i in (1, 50) order by i');
-    // The expected area comes from the shoelace formula on the corners.
+    // The expected area was computed from the corners with the shoelace formula.
     expect(rows[0]!.area).toBeCloseTo(2.184518305e-7, 14);
     expect(rows[1]!.area).toBeLessThan(1e-14);
   });
@@ -84,7 +84,7 @@ describeEngines('a database', (engine) => {
     expect(cut!.share).toBeCloseTo(1, 9);
   });
 
-  it('cuts a long ragged polygon, in any direction, into only a few more pieces than the number of corners requires', async () => {
+  it('cuts a long ragged polygon, in any direction, into fewer than three times the pieces that its number of corners requires', async () => {
     const rows = await database.query<{ degrees: number; pieces: number; filled: number; share: number }>(
       `with bank as (
          select

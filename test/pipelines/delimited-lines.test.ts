@@ -10,7 +10,7 @@ async function lines(content: Buffer, size: number): Promise<[number, string][]>
   return found;
 }
 
-it('numbers lines as in the file, skips empty lines, and decodes each line as UTF-8 or windows-1252, whatever the size of chunks', async () => {
+it('numbers lines as in the file, skips empty lines, and decodes each line as UTF-8 or windows-1252, for any chunk size', async () => {
   const content = Buffer.concat([Buffer.from('\uFEFFa;b\r\n\r\nverità;1\n'), Buffer.from('verit\u00e0;2\n', 'latin1'), Buffer.from('  \nlast')]);
   for (const size of [1, 2, 3, 7, 64]) expect(await lines(content, size)).toEqual([[1, 'a;b'], [3, 'verità;1'], [4, 'verità;2'], [6, 'last']]);
 });

@@ -1,4 +1,4 @@
-/** Tests the digests of published tables, and digests that are computed from replaced rows. */
+/** Tests the digests of published tables, including digests that are computed only from the replaced rows. */
 import { expect, it } from 'vitest';
 import { digestOf, patchedContent, type Content } from '../../pipelines/db/comparing.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -8,7 +8,7 @@ import { testEnvironment } from '../harness/environment.ts';
 
 const { seed } = testEnvironment();
 
-/** A row of the table: key, text, two numbers, and the provenance. */
+/** A row of the table, with a key, a text, two numbers and the id of a member. The digest ignores the member. */
 type Values = readonly [fid: number, name: string | null, a: number | null, b: number | null, member: number];
 
 const ROWS: readonly Values[] = [[1, 'via Roma', 10, 20, 1], [2, null, 10, 20, 1], [3, '', 0, null, 1], [4, 'a,b', -1, 2, 2]];

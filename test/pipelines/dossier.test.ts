@@ -1,4 +1,4 @@
-/** Tests that the dossier of a parcel shows its values with the texts of the sections, in both languages. The dossier is a page without other files. */
+/** Tests that the dossier of a parcel shows its values with the texts of the sections, in both languages. The dossier is a self-contained page. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -87,7 +87,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
     expect(map).toContain(html`class="name">${dossier.record.basic.label}</text>`.text);
   });
 
-  it('has no scripts and sends no requests whatever its texts are, and has a print style', async () => {
+  it('has no scripts and sends no requests, even with hostile texts, and has a print style', async () => {
     for (const shown of [dossier, hostile(dossier)]) {
       const page = await pageIn('it', shown);
       expect(REACHING.exec(page)).toBe(null);
@@ -101,7 +101,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
     expect(await readDossier(database, 1_499_999_999)).toBe(null);
   });
 
-  it('is refused in any other format, and the error names the formats', async () => {
+  it('is refused in a format other than HTML or PDF, and the error names both formats', async () => {
     const refused = await dossierCommand().parseAsync(['H833_001300.594', '--out', 'x.txt'], { from: 'user' }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'DOSSIER_FORMAT', kind: 'usage', message: 'dossier can write only HTML or PDF' });
   });

@@ -31,7 +31,7 @@ const NAME = 'anagrafica_impianti_attivi.csv';
 const ROUTE = `/${ID}?${NAME}`;
 const sources = await loadSources();
 const random = randomOf('fetch-bounds', testEnvironment().seed);
-/** The limit in the contract is four times the size of the largest known file. */
+/** Maximum size of a download in bytes. The limit is four times the size of the largest known file. */
 const LIMIT = 4 * (await loadDownload(ID)).largest!;
 
 let files: Awaited<ReturnType<typeof syntheticFiles>>;
@@ -77,7 +77,7 @@ async function fetchOne({ now = () => NOW, proxies = NO_PROXIES, url, source = I
 const csv = (): Buffer => readFileSync(join(files.folder, NAME));
 const partial = (into = folder): string[] => (existsSync(join(into, ID, '.partial')) ? readdirSync(join(into, ID, '.partial')) : []);
 
-/** Sends the bytes that `next` returns while the client reads. */
+/** Returns a handler that sends the bytes of `next` again and again, until the client disconnects. */
 function endless(headers: Readonly<Record<string, string>>, next: () => Buffer, code = 200): Handler {
   return (_request, response) => {
     response.writeHead(code, headers);
@@ -114,7 +114,7 @@ function emptyBlocks(): Handler {
   });
 }
 
-/** Answers a range request normally, and any other request one byte at a time. */
+/** Returns a handler that answers a range request from byte 0 normally, and any other request one byte at a time. */
 function dribbled(bytes: Buffer, manners: Parameters<typeof served>[1] = {}): Handler {
   return (request, response) => {
     if (request.headers.range?.startsWith('bytes=0-') === true && manners.ranges !== false) return served(bytes, manners)(request, response);
@@ -208,14 +208,14 @@ describe('a slow download', () => {
 });
 
 describe('the disk space of a download', () => {
-  /** Simulates free space that shrinks at each reading. */
+  /** Simulates free space that shrinks at each reading. Both parameters are in bytes. */
   const shrinking = (from: number, by: number) => {
     let free = from + by;
     return async (): Promise<number> => (free -= by);
   };
   const large = (): Buffer => Buffer.concat(Array.from({ length: Math.ceil((5 * MIB) / csv().length) }, csv));
 
-  it('stops the download at 64 MiB, and the next run resumes the download', async () => {
+  it('stops the download when only 64 MiB are left free, and the next run resumes the download', async () => {
     server.routes.set(ROUTE, served(large()));
     const { error } = await fetchOne({ freeBytes: shrinking(SPARE + 6 * MIB, 2 * MIB) });
     expect(error).toMatchObject({ code: 'DISK_FULL', exitCode: 2, detail: 'expected 64 MiB left free, found 64 MiB' });
@@ -238,7 +238,7 @@ describe('the disk space of a download', () => {
     expect(await fetchOne({ freeBytes })).toMatchObject({ error: null, outcome: 'new' });
   });
 
-  it('keeps 64 MiB on a real small disk during a gzip body without end', async (context) => {
+  it('never falls below 64 MiB on a real small disk during a gzip body without end', async (context) => {
     const disk = join(folder, 'disk');
     await mkdir(disk);
     const refused = await run('mount', ['-t', 'tmpfs', '-o', 'size=70m', 'tmpfs', disk]).then(() => null, (error: Error) => error.message.split('\n')[1] ?? error.message);
@@ -259,7 +259,7 @@ describe('the disk space of a download', () => {
 });
 
 const byte = (): number => random.below(256);
-/** Random addresses, one in each network of RFC 6890 and its successors. */
+/** Random addresses, one in each private network of RFC 6890 and its successors, and names of private hosts. */
 const PRIVATE: readonly (readonly [network: string, host: string])[] = [
   ['this host', '0.0.0.0'], ['loopback', `127.${byte()}.${byte()}.${byte()}`], ['10/8', `10.${byte()}.${byte()}.${byte()}`], ['172.16/12', `172.${16 + random.below(16)}.${byte()}.${byte()}`],
   ['192.168/16', `192.168.${byte()}.${byte()}`], ['link-local', `169.254.${byte()}.${byte()}`], ['CGNAT', `100.${64 + random.below(64)}.${byte()}.${byte()}`], ['multicast', `${224 + random.below(16)}.1.2.3`],
@@ -280,7 +280,7 @@ describe('an address', () => {
     expect(['www.istat.it', 'mylocalhost.it', 'local.example.org', 'internal.it'].filter(isPrivateHost)).toEqual([]);
   });
 
-  it('is refused if any address of its name is private, and connections use only checked addresses', async () => {
+  it('is refused if its host name resolves to any private address, and connections use only checked addresses', async () => {
     const lookup = (addresses: readonly string[]): LookupFunction => (_host, _options, callback) => callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
     const ask = (addresses: readonly string[]): Promise<unknown> => new Promise((resolve) => publicLookup(lookup(addresses))('name.example.org', { all: true }, (error, found) => resolve(error ?? found)));
     expect(await ask(['1.1.1.1', '2a00:1450:4002::1'])).toEqual([{ address: '1.1.1.1', family: 4 }, { address: '2a00:1450:4002::1', family: 6 }]);
@@ -289,7 +289,7 @@ describe('an address', () => {
 });
 
 describe('a redirect', () => {
-  /** Acts as a proxy to the internet. Every name leads to the publisher on this machine. */
+  /** Starts a proxy that acts as the internet. Every name leads to the publisher on this machine. */
   async function internet(): Promise<{ readonly proxies: Proxies; readonly asked: string[]; close(): void }> {
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
@@ -320,7 +320,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('is refused from the named host to a public name and back to the named host', async () => {
+  it('is refused from the configured host to a public name and back to the configured host', async () => {
     const { proxies, close } = await internet();
     try {
       server.routes.set(ROUTE, status(302, { location: 'http://elsewhere.example.org/hop' }));
@@ -339,7 +339,7 @@ describe('a redirect', () => {
     expect(server.seen.map(({ url }) => url)).toEqual([ROUTE]);
   });
 
-  it('is not necessary for a refusal: a publisher\'s name with a private address is refused, and a host that the operator names is contacted', async () => {
+  it('is not needed for a refusal, because a publisher\'s name with a private address is refused, unless the operator configured the host', async () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set(ROUTE, served(csv()));
     expect((await fetchOne({ lookup, url: null })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE' });

@@ -38,7 +38,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Returns one row of the response. */
+/** Returns a CSV row of a page. Only the columns in `more` and a few others have values. */
 const row = (id: string, more: Readonly<Partial<Record<(typeof ANSWER.query)[number], string>>> = {}): string => ANSWER.query
   .map((column) => ({ id, etichetta: `Luogo ${id}`, comune: 'Campo Finto', provincia: 'Campobasso', ...more } as Record<string, string>)[column] ?? '')
   .map((value) => (value === '' ? '' : `"${value}"`)).join(',');
@@ -145,7 +145,7 @@ describe('a paged file', () => {
     expect([visible(), partial()]).toEqual([[], []]);
   });
 
-  it('is complete although a page breaks off and is requested again', async () => {
+  it('is complete if a page is cut and requested again', async () => {
     const rows = Array.from({ length: 40 }, (_, index) => row(`urn:${100 + index}`));
     const whole = endpoint(rows, 15);
     let broken = 0;
@@ -198,7 +198,7 @@ describe('an invalid page', () => {
     expect([visible(), lines(name)]).toEqual([[name], before]);
   });
 
-  it('is rejected if the first page has no rows', async () => {
+  it('without rows is rejected if it is the first page', async () => {
     server.routes.set(ROUTE, status(200, {}, `${HEADER}\n`));
     expect((await fetchPlaces()).report.error).toMatchObject({ code: 'DOWNLOAD_OTHER', detail: expect.stringMatching(/found none/) as string });
     expect(visible()).toEqual([]);

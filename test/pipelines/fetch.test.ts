@@ -60,7 +60,7 @@ afterAll(async () => {
 interface Choice extends Partial<Omit<FetchOptions, 'only'>> {
   readonly token?: string;
   readonly login?: string;
-  /** Address of a different server. */
+  /** Address of a different server, below which each source has its own path. */
   readonly at?: string;
   /** Address that is set for the source, instead of the usual address. */
   readonly url?: string;
@@ -90,7 +90,7 @@ const sidecar = (): Record<string, unknown> => JSON.parse(readFileSync(join(fold
 const visible = (source = 'ade_cadastre'): string[] => readdirSync(join(folder, source)).filter((name) => !name.startsWith('.'));
 const partial = (): string[] => readdirSync(join(folder, 'ade_cadastre', '.partial'));
 
-/** Returns a different edition of the same length. Only the last byte differs, which is in the zip's comment. */
+/** Returns a different edition of the zip with the same length. Only the modification date of the last entry in the central directory differs. */
 function otherZip(): Buffer {
   const same = Buffer.from(zip());
   const central = same.lastIndexOf(Buffer.from('PK\u0001\u0002', 'latin1'));
@@ -203,7 +203,7 @@ describe('a file that is already in the folder', () => {
     expect(server.seen).toHaveLength(requests);
   });
 
-  it('is downloaded and compared byte by byte if the server gives no version', async () => {
+  it('is downloaded and compared byte by byte if the server sends no version', async () => {
     const csv = bytesOf('anagrafica_impianti_attivi.csv');
     server.routes.set('/mimit_fuel?anagrafica_impianti_attivi.csv', served(csv, { etag: null, modified: null, ranges: false, length: null }));
     const once = async (): Promise<FileReport> => (await fetchOf(['mimit_fuel'])).sources[0]!.files[0]!;
@@ -245,7 +245,7 @@ describe('a file that is already in the folder', () => {
 
 describe('an interrupted download', () => {
   const half = 5000;
-  /** Ends the connection when half of the file is on the disk. */
+  /** Ends the connection after 5,000 bytes, about half of the file, when these bytes are on the disk. */
   const cut = { cutAt: half, cutWhen: () => (statSync(path('ade_cadastre', '.partial/MOLISE.zip'), { throwIfNoEntry: false })?.size ?? 0) >= half };
 
   it('continues at the same byte if the server sends the rest (206, If-Range)', async () => {
@@ -312,7 +312,7 @@ describe('a wrong body', () => {
     ['a redirect to a file address', () => server.routes.set(ZIP, status(302, { location: 'file:///etc/passwd' })), 'DOWNLOAD_REDIRECTED', /file:\/\/\/etc/],
     ['a redirect to an invalid address', () => server.routes.set(ZIP, status(302, { location: 'http://' })), 'DOWNLOAD_REDIRECTED', /redirect to "http:\/\/"/],
     ['an error as JSON, with status 200', () => server.routes.set(ZIP, status(200, {}, '{"error":"troppe richieste"}')), 'ZIP_UNREADABLE', /troppe richieste/],
-    ['status 403 also for the file', () => server.routes.set(ZIP, status(403, {}, '<html><title>Access Denied</title>')), 'DOWNLOAD_REFUSED', /403, "Access Denied"/],
+    ['status 403 for every request', () => server.routes.set(ZIP, status(403, {}, '<html><title>Access Denied</title>')), 'DOWNLOAD_REFUSED', /403, "Access Denied"/],
     ['a file of a different source', () => server.routes.set(ZIP, served(bytesOf('italia_ag_002_txt.zip'))), 'DOWNLOAD_OTHER', /ingv_mps04/],
     ['a zip that was already cut on the server', () => server.routes.set(ZIP, served(zip().subarray(0, 5000))), 'ZIP_UNREADABLE', /complete zip/],
     ['an empty body', () => server.routes.set(ZIP, served(Buffer.alloc(0), { ranges: false })), 'FILE_EMPTY', /no byte/],
@@ -437,7 +437,7 @@ describe('a configured address', () => {
   it.each([
     ['a server', '', '/MOLISE.zip'], ['a folder with a slash', '/mirror/', '/mirror/MOLISE.zip'], ['a folder without a slash', '/mirror', '/mirror/MOLISE.zip'],
     ['a query', '/get.php?dataset=', '/get.php?dataset=MOLISE.zip'], ['the file itself', '/mirror/molise%20settembre.zip', '/mirror/molise%20settembre.zip'],
-  ])('gives the address of the file if the configured address is %s', async (_kind, set, asked) => {
+  ])('leads to the file if the configured address is %s', async (_kind, set, asked) => {
     server.routes.set(asked, served(zip()));
     expectWhole(await cadastre({ url: `${server.url}${set}` }), zip());
   });
@@ -472,7 +472,7 @@ describe('a configured address', () => {
   });
 });
 
-it('an incomplete file of another program is rejected with the command that fixes it', async () => {
+it('an incomplete file that another program downloaded is rejected with the command that fixes it', async () => {
   const half = join(folder, 'MOLISE.zip');
   await writeFile(half, zip().subarray(0, 5000));
   const { broken } = await locate([folder], sources, { get: () => undefined, set() {} });
@@ -486,7 +486,7 @@ it('an incomplete file of another program is rejected with the command that fixe
 });
 
 describe('downloads through a proxy', () => {
-  /** Forwards requests to the publisher if the client sends the login. */
+  /** Starts a proxy that forwards requests to the publisher. Without the login, a request gets status 407. A null login allows all requests. */
   async function startProxy(login: string | null): Promise<{ readonly port: number; readonly asked: string[]; close(): Promise<void> }> {
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
@@ -505,7 +505,7 @@ describe('downloads through a proxy', () => {
     };
   }
 
-  it('use the proxy except for this machine and hosts of no_proxy, ask for a missing login, and never write the login', async () => {
+  it('use the proxy except for this machine and hosts of no_proxy, report a rejected login, and never write the login', async () => {
     server.routes.set(ZIP, served(zip()));
     const proxy = await startProxy('me:s@cret');
     try {
@@ -562,7 +562,7 @@ describe('mappale fetch', () => {
     await second;
   });
 
-  it('reports usage errors for an unknown source and for a setting that is not an address', async () => {
+  it('reports usage errors for a folder that is a file, an unknown source and a setting that is not an address', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(fetchOf(['ade_cadastre'], { folder: join(folder, 'file') })).rejects.toMatchObject({ code: 'FOLDER_UNWRITABLE', exitCode: 2 });
     await expect(fetchOf(['nobody_nothing'])).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN', exitCode: 2 });

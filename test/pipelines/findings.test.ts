@@ -11,7 +11,7 @@ import { freshContext } from '../harness/fresh-context.ts';
 
 type Point = readonly [number, number];
 
-/** The comune is a square. The eastern side is a meridian, from which geodesic distances are exact. */
+/** West, south, east and north of the square comune. The eastern side is a meridian, from which geodesic distances are exact. */
 const SQUARE = [14, 42, 14.05, 42.05] as const;
 const EAST = [14.05, 42.02] as const;
 const INSIDE = [14.01, 42.01] as const;
@@ -76,7 +76,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
   });
 
   describe('on a grid of 10 m', () => {
-    /** Converts points from metres in UTM zone 33 to degrees. The coordinates have 7 decimals unless exact is set. */
+    /** Converts points from metres in UTM zone 33 to degrees. */
     async function fromUtm(metres: readonly Point[]): Promise<Point[]> {
       const points = await database.query<{ lng: number; lat: number }>(
         `select st_x(p) as lng, st_y(p) as lat from unnest($1::float8[], $2::float8[]) with ordinality as m (x, y, n)

@@ -61,7 +61,7 @@ describe('without a database, mappale', () => {
     }
   });
 
-  it('names the problem with a server that does not answer, without its password', async () => {
+  it('names the problem with a server that does not answer, without printing the password', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -106,7 +106,7 @@ describeDatabase('on a database, mappale', (engine) => {
     const withdrawn = await screen(url);
     expect(withdrawn.text).toMatch(/no region is published\n +Molise: withdrawn by \S+ on \d{4}-\d\d-\d\d: an error of the publisher\n/);
     expect(withdrawn.text).toContain('npx mappale rollback molise ');
-    // Queries for the region get the same message.
+    // Commands and queries for the withdrawn region fail with the same message.
     for (const ask of [
       () => mustBePublished(database, findRegion(region.code)!), () => withdraw(database, region.code, away, null), () => parcelHistory(database, parcel!.fid),
     ]) {

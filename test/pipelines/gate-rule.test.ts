@@ -14,7 +14,7 @@ import { describeDatabase } from '../harness/database.ts';
 const PROVINCES: Readonly<Record<string, string>> = { A001: '001', A002: '001', A003: '001', B001: '002', B002: '002', B003: '002', B004: '002' };
 const provinceOf = (comune: string): string => PROVINCES[comune] ?? '';
 
-/** A row of a test. Omitted values are null. */
+/** A row of a test. Omitted values are null, except `slice` (0) and `flag` (false). */
 interface Line {
   readonly comune: string;
   readonly slice?: number;
@@ -41,7 +41,7 @@ const GATE: TableGate = {
   identities: [{ parts: ['part', 'n'], is: '=', whole: 'whole', most: 0.01 }, { parts: ['part'], is: '<=', whole: 'whole', most: 0.01 }],
 };
 
-/** Returns many similar lines. */
+/** Returns `count` lines, which are equal or come from a function of the index. */
 function lines(count: number, of: Line | ((index: number) => Line)): Line[] {
   return Array.from({ length: count }, (_, index) => (typeof of === 'function' ? of(index) : of));
 }
@@ -105,7 +105,7 @@ function model(before: readonly Line[], after: readonly Line[]): string[] {
       for (const [name, has] of Object.entries(FILLED)) {
         if (sharedA.length === 0 || sharedB.length === 0) continue;
         const [filledA, filledB] = [sharedA.filter(has).length, sharedB.filter(has).length];
-        // Compares in whole numbers whether a/b minus c/d is at least a fifth.
+        // Checks with whole numbers whether the share fell by at least 0.2.
         const isLess = 5 * (filledA * sharedB.length - filledB * sharedA.length) >= sharedA.length * sharedB.length;
         const isMany = filledA * sharedB.length - filledB * sharedA.length >= 2 * sharedA.length || filledB === 0;
         if (isLess && isMany) say(`${name}, share of ${name === 'flag' || name === 'sure' ? 'true' : 'non-null'}`);
@@ -227,7 +227,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     const was = lines(300, (index) => ({ comune: 'A001', x: index, label: 'a', flag: true }));
     expect(await refused(was, [...was, ...lines(900, { comune: 'A002', x: 4000 }), ...lines(400, { comune: 'B001', x: -300 }), ...lines(300, { comune: 'A001', slice: 1, x: 5 })])).toEqual([]);
     expect(await refused([], was)).toEqual([]);
-    // If most values are new, there are no values for a comparison.
+    // If more than half of the values are new, quantiles are not compared.
     expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 41 ? 9 : null })))).toEqual([]);
     expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 40 ? 9 : null })))).toHaveLength(4);
   });
@@ -365,7 +365,8 @@ describe('the gates of the published tables', () => {
   it('accept the published extremes of real files of OMI, MEF and ISTAT', () => {
     const quotation = GATES['core.quotation'] as TableGate;
     const income = GATES['core.declared_income'] as TableGate;
-    // From 2017/1 to 2025/1, purchase prices are 40–29,000 euro/m² and rents 0.2–180. The medians of provinces in 2023 are 12,482–34,284 euro.
+    // From 2017/1 to 2025/1, purchase prices are 40–29,000 euro/m² and rents 0.2–180 euro/m² per month. In 2023, the provincial medians of the average income
+    // are 12,482–34,284 euro.
     for (const [field, value] of [['purchase_min_eur_m2', 40], ['purchase_max_eur_m2', 29_000], ['rental_min_eur_m2_month', 0.2], ['rental_max_eur_m2_month', 180]] as const) {
       const { within } = quotation.fields[field] as { within: readonly [number, number] };
       expect(value).toBeGreaterThanOrEqual(within[0]);

@@ -10,7 +10,7 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 
 type Random = ReturnType<typeof randomOf>;
 
-/** Number of rows in each province, from a section with few parcels to an ordinary section. */
+/** Number of rows in each province. Small numbers occur in sections with few parcels. */
 const ROWS: Readonly<Record<string, number>> = { '001': 15, '002': 40, '003': 80, '004': 300, '005': 2_000 };
 const GATE: TableGate = { section: 'made', by: 'belfiore', fields: { x: { kind: 'quantity' } }, excused: {} };
 const NIGHTS = 365;

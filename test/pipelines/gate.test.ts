@@ -1,4 +1,4 @@
-/** Tests the quality gate with damaged new files: the publication and the records in the ledger. */
+/** Tests the quality gate with damaged new files. Checks the publication and the records in the ledger. */
 import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 const REGION = 14;
 const WHO = { who: 'somebody@somewhere', why: 'the publisher confirms it' };
 
-/** Changes or removes all lines of a text except the first `head`. */
+/** Applies a change to the cells of every line after the first `head` lines. Null removes the line. */
 function eachLine(content: Buffer, head: number, change: (cells: string[], number: number, count: number) => string[] | null): Buffer {
   const lines = content.toString('latin1').split('\n');
   const body = lines.slice(head).filter((line) => line !== '');
@@ -28,13 +28,13 @@ function eachLine(content: Buffer, head: number, change: (cells: string[], numbe
 
 interface Damage {
   readonly what: string;
-  /** Files that the publisher issued again. */
+  /** Names of the files that are damaged. */
   readonly files: RegExp;
   edit(path: string): Promise<void>;
   /** Section, table and metric of the violations that the gate must report in each of `places`. */
   readonly says: Pick<Violation, 'section' | 'relation'> & { readonly figure: string };
   readonly places: readonly RegExp[];
-  /** Checks the reported numbers against the publication and the new files. */
+  /** Returns whether the numbers of a reported violation fit the damage. */
   holds(violation: Violation): boolean;
 }
 
@@ -68,11 +68,11 @@ const DAMAGES: readonly Damage[] = [
 describeDatabase('the quality gate', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** Content of the files before the damage. */
+  /** Content of the files before the damage, by path. */
   const whole = new Map<string, Buffer>();
   const options = (more = {}): ReturnType<typeof loadOptions> => loadOptions([files.folder], [REGION], more);
 
-  /** Returns the current publication, including its content. */
+  /** Returns the partition and the digest of every published table, as JSON. */
   const readContent = async (): Promise<string> => {
     const tables = [...(await publishedTables(context.database, 0)), ...(await publishedTables(context.database, REGION))];
     return JSON.stringify(tables.map(([relation, { partition, digest }]) => [relation, partition, digest]).sort());
@@ -175,7 +175,7 @@ describeDatabase('the quality gate', (engine) => {
     expect((await refresh(context, options())).failures).toEqual([]);
   });
 
-  it('refuses a cut VALORI although the missing rows stay current from the previous file', async () => {
+  it('refuses a cut VALORI file although the missing rows stay current from the previous file', async () => {
     const larger = await syntheticFiles(900, 3, { only: ['ade_cadastre', 'istat_comuni', 'omi_quotations'], comuni: 6 });
     try {
       const second = await freshContext(engine);
@@ -197,7 +197,7 @@ describeDatabase('the quality gate', (engine) => {
     }
   });
 
-  it('refuses VALORI without a third of its zones and incomes times ten on a first load, but compares no numbers of rows', async () => {
+  it('refuses VALORI cut after a third, and incomes times ten, on a first load, but compares no numbers of rows', async () => {
     const first = await freshContext(engine);
     const damaged = DAMAGES.filter(({ says }) => says.relation !== 'core.access_point');
     for (const damage of damaged) for (const path of found(damage.files)) {

@@ -1,6 +1,6 @@
 /**
  * Tests hazard files of a part of Italy, from the files to the record. Comuni outside the files must never appear free of hazard. A refresh that copies
- * rows must equal a complete build, with and without boundaries.
+ * rows must publish the same content as a complete build, with and without boundaries of comuni.
  */
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ interface Drawn {
   readonly field: string;
   readonly value: string;
   readonly comuni: readonly SyntheticComune[];
-  /** Number of Italian regions in which the file also has an area of a hectare. */
+  /** Number of regions, in the order of `REGIONS`, in which the file has an additional area of about one hectare. */
   readonly regions?: number;
 }
 
@@ -106,7 +106,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     const { failures } = await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'test', why: 'parcels were moved' } }));
     expect(failures.map((failure) => failure.report())).toEqual([]);
   };
-  /** Checks that the tables equal the publication, and that a complete build publishes the same tables. */
+  /** Checks that the published tables match the ledger, and that a complete build publishes the same content. */
   const holds = async (): Promise<void> => {
     const found = await currentContent(context.database);
     expect(await recount(context.database)).toEqual(found);
@@ -114,7 +114,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     await run();
     expect(await currentContent(context.database)).toEqual(found);
   };
-  /** Maps each comune to the distinct values in the records of its parcels. */
+  /** Maps each comune to the distinct values of a field in the records of the comune's parcels. */
   const said = async (field: keyof Seen): Promise<Record<string, unknown[]>> => {
     const rows = await context.database.query<Seen>(`
       select p.belfiore, j #>> '{risk,coverage,flood}' as flood, j #>> '{risk,flood_level}' as level, j #>> '{risk,coverage,landslide}' as landslide, (j #>> '{risk,landslide_attention}')::bool as attention,
@@ -124,7 +124,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     for (const row of rows) found[row.belfiore] = [...new Set([...(found[row.belfiore] ?? []), row[field]])].sort();
     return found;
   };
-  /** Moves the parcels of one comune by a few metres. */
+  /** Moves the parcels of one comune to the north-east. @param by degrees of latitude and longitude, by default a few metres */
   const move = async (comune: string, by = 0.00004): Promise<void> => rewriteZip(join(files.folder, 'MOLISE.zip'), (path, content) =>
     (!path.includes(`/${comune}_`) || !path.endsWith('_ple.gml') ? content : Buffer.from(content.toString('utf8').replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) =>
       `${tag}${list.trim().split(/\s+/).map((value) => (Number(value) + by).toFixed(8)).join(' ')} <`))));
@@ -154,7 +154,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await said('attention')).toEqual({ ...only([], 0, null), Z004: [false, true] });
     expect(await said('coast')).toEqual(only(['Z002'], 'mapped', 'not_mapped'));
     expect(await said('ground')).toEqual(only([], 0, 'not_loaded'));
-    // The level is null, so that the place does not look free of hazard.
+    // Outside the files, the level is null and not a level without hazard.
     expect((await said('level'))['Z003']).toEqual([null]);
   });
 
@@ -199,7 +199,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     await holds();
   });
 
-  it('cover the comuni whose parcels the areas contain if no boundaries are loaded, and copied rows do not depend on parcels', async () => {
+  it('cover the comuni whose parcels overlap the areas if no boundaries are loaded, and keep this coverage if parcels move slightly', async () => {
     const before = { files, context };
     const fresh = await syntheticFiles(600, 5, { only: SOURCES.filter((id) => id !== 'istat_boundaries'), comuni: 6 });
     try {
@@ -215,7 +215,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
       await run();
       expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
       await holds();
-      // The parcels move so far that the strip contains no parcel. Every parcel of the comune changes, and the comune has few parcels.
+      // The parcels move so far that the strip contains no parcel. Both tables are then built completely.
       await move('Z004', 0.5);
       await run();
       expect((await said('landslide'))['Z004']).toEqual(['not_mapped']);
@@ -236,7 +236,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await said('flood')).toEqual(only([], 0, 'mapped'));
     const levels = async (): Promise<Record<string, unknown[]>> => said('level');
     expect(await levels()).toEqual(Object.fromEntries(comuni.map(({ belfiore }) => [belfiore, ['P3', null]])));
-    // The newer file is three years later. The file has P3 in the second comune and P1 in the third comune. All other classes keep the older map.
+    // The newer file, of 2023, has only P3 in the second comune and P1 in the third comune. For all other classes and comuni, the older map is used.
     await areas(files.folder, 'Pericolosita_idraulica_2023_parte', [
       { name: 'HPH_parte', field: 'scenario', value: scenario('High'), comuni: comuni.slice(1, 2) }, { name: 'LPH_parte', field: 'scenario', value: scenario('Low'), comuni: comuni.slice(2, 3) },
     ]);

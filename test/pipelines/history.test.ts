@@ -1,4 +1,4 @@
-/** Tests that earlier publications keep their original answers after any change, and that unchanged rows are stored once. */
+/** Tests that queries for a past day return the original answer after any later change, and that unchanged rows are stored once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -31,7 +31,7 @@ type Answer = Answered | 'not_kept' | 'withdrawn';
 /** All answers at one time, by fid. */
 type Moment = ReadonlyMap<number, Answered>;
 
-/** Rows of a table by key, without their positions in files. */
+/** Rows of a table by key, without the columns that refer to files. */
 type Rows = ReadonlyMap<string, string>;
 
 interface Kept extends Record<string, unknown> {
@@ -55,7 +55,7 @@ async function rowsOf(database: Database, { relation, key }: Kept): Promise<Rows
   return new Map(rows.map(({ row }) => [JSON.stringify(key.length === 0 ? row : key.map((name) => row[name])), JSON.stringify(row)]));
 }
 
-/** Counts the rows that a swap must keep: removed and changed rows, and a note for each new row. Returns 0 for an empty earlier table. */
+/** Returns the number of history rows that a swap must add, one for each removed, changed or new row. Returns 0 for an empty earlier table. */
 function different(before: Rows, now: Rows): number {
   if (before.size === 0) return 0;
   return [...before].filter(([key, row]) => now.get(key) !== row).length + [...now.keys()].filter((key) => !before.has(key)).length;
@@ -87,7 +87,7 @@ interface AsOf extends Record<string, unknown> {
   readonly refusal: { readonly reason: string; readonly kept_since: string; readonly successor_fid: number | null } | null;
 }
 
-/** Returns the answer for the end of a past day. The day is a number of days before today. */
+/** Returns the answer for the end of the day that was `daysAgo` days ago. `keptSince` is the first day with history, if there is no answer. */
 async function asOf(database: Database, fid: number, daysAgo: number): Promise<{ answer: Answer; meta: unknown; keptSince: string | null }> {
   const [found] = await database.query<AsOf>(
     "select answer, refusal from api.parcel_as_of($1, $2, (now() at time zone 'Europe/Rome')::date - $3::int4)", [fid, SECTION_NAMES, daysAgo],
@@ -141,7 +141,7 @@ describeEngines('history', (engine) => {
     await publish(version);
   };
 
-  /** Simulates that days pass, and runs an event. */
+  /** Simulates that `DAYS` days pass, runs an event, and records the answers after the event. */
   async function happens(what: string, work: () => Promise<unknown>): Promise<void> {
     await daysGoBy(database, DAYS);
     await work();
@@ -203,7 +203,7 @@ describeEngines('history', (engine) => {
     expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
   });
 
-  it('gives the current publication for today, and nothing for days before the first publication', async () => {
+  it('returns the current publication for today, and no record for days before the first publication', async () => {
     const fid = fids[3]!;
     const { answer, meta } = await asOf(database, fid, 0);
     expect(answer).toEqual(moments[0]!.get(fid));
@@ -213,7 +213,7 @@ describeEngines('history', (engine) => {
     expect(before.keptSince).toBe(await today(database));
   });
 
-  it('gives every past time its original answer after any events, and stores unchanged rows once', async () => {
+  it('returns the original answer for every past day after any events, and stores unchanged rows once', async () => {
     const kinds: readonly (readonly [string, (number: number) => Promise<unknown>])[] = [
       ['other files', (number) => publish(1 + (number % 5))],
       ['parcels return', () => publish(0)],
@@ -236,7 +236,7 @@ describeEngines('history', (engine) => {
     await happens('withdrawn', withdrawn);
     await holds();
     await expect(parcelHistory(database, fids[0]!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, fix: 'npx mappale rollback molise' });
-    // A parcel that was not served is removed, and a retired parcel returns.
+    // Version 2 removes a parcel while the region is not served. Version 0 later restores a retired parcel.
     await happens('published anew', () => rebuiltAs(2));
     await happens('withdrawn', withdrawn);
     await happens('back', () => back());
@@ -302,7 +302,7 @@ describeEngines('history', (engine) => {
       };
       await apart('3 days');
       expect([last, await answer(dayBefore), await answer(day)]).toEqual([last, 'withdrawn_then', 'record']);
-      // All swaps are on one day, except those at midnight.
+      // All swaps are one microsecond apart. They are on one day unless the last swap is exactly at midnight.
       await apart('1 microsecond');
       expect([last, await answer(day)]).toEqual([last, 'record']);
     }

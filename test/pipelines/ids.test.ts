@@ -20,7 +20,7 @@ import { openRun } from '../harness/run.ts';
 const MOLISE = 14;
 const ABRUZZO = 13;
 
-/** Gives the comune a different code, in the names and the content of its files. */
+/** Gives a comune a different code in the names and the content of its files, and applies `change` to each feature. */
 function recode(path: string, was: string, now: string, change: (member: string, index: number) => string = (member) => member): Promise<void> {
   return rewriteZip(path, (name, content) => {
     if (name.endsWith('.zip') || !name.includes(`/${was}_`)) return content;
@@ -33,7 +33,7 @@ function members(text: string, change: (member: string, index: number) => string
   return text.replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g, (member) => change(member, (index += 1)));
 }
 
-/** Changes the parcels of one comune. */
+/** Applies `change` to each parcel of one comune. */
 function edit(path: string, comune: string, change: (member: string, index: number) => string): Promise<void> {
   return rewriteZip(path, (name, content) => (name.includes(`/${comune}_`) && name.endsWith('_ple.gml') ? Buffer.from(members(content.toString('utf8'), change)) : content));
 }
@@ -45,7 +45,7 @@ function keepComuni(path: string, keep: (comune: string) => boolean): Promise<vo
   });
 }
 
-/** Returns the same ring with its second corner as the start. */
+/** Returns a parcel whose ring starts at its second corner. */
 function turned(member: string): string {
   return member.replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => {
     const values = list.trim().split(/\s+/);

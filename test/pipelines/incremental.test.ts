@@ -21,7 +21,7 @@ import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
-/** All tables with incremental builds. */
+/** Tables in which an incremental build replaces only the changed rows. */
 const INCREMENTAL = productFiles(REGION).filter(({ incremental }) => incremental !== null && incremental.by !== 'content').map(({ writes }) => writes[0]!).sort();
 /** Tables that depend on parcels and are always built completely. A table is reused if its content is unchanged. */
 const COMPARED = productFiles(REGION).filter(({ incremental, writes }) => incremental?.by === 'content' && writes[0] !== 'core.comune_catastale').map(({ writes }) => writes[0]!).sort();
@@ -30,7 +30,7 @@ const OUTLINED = productFiles(REGION).filter(({ incremental }) => incremental?.b
 /** Tables that change if the parcels of any synthetic comune change. */
 const EVERYWHERE = ['core.parcel', 'section.demographics', 'section.economics', 'section.postal_code', 'section.risk', 'section.valuation', 'section.valuation_history'];
 
-/** Rewrites the parcels of one comune, member by member. Null removes a member. */
+/** Rewrites the `wfs:member` elements with the parcels of one comune, one by one. Null removes an element. */
 async function edit(folder: string, comune: string, change: (member: string, index: number) => string | null): Promise<void> {
   let changed = 0;
   await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {
@@ -63,7 +63,7 @@ describeDatabase('an incremental build', (engine) => {
   const whole = new Set<string>();
   /** Messages about tables whose provinces the quality gate measured again in the last run. */
   const measuredAgain: string[] = [];
-  /** Ends the run before this relation is built. */
+  /** Table after whose build the run is stopped, or null. */
   let stopAt: string | null = null;
   const log: Log = {
     runId: null, warn() {}, progress() {}, info() {},
@@ -114,7 +114,7 @@ describeDatabase('an incremental build', (engine) => {
      where p.unit_code = $1 and p.state = 'current' order by c.section, c.key collate "C"`, [REGION],
   );
 
-  /** Checks that the current tables equal their ledger and a complete build, after all changes since the last check. */
+  /** Checks that the current tables match the ledger, and that a complete build publishes the same content, metrics and citations. */
   const holds = async (): Promise<void> => {
     const found = await currentContent(context.database);
     expect(await recount(context.database)).toEqual(found);
@@ -139,7 +139,7 @@ describeDatabase('an incremental build', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it('writes no published row for a comune whose file was rewritten without changes, and its parcels name the same document', async () => {
+  it('writes no published row for a comune whose file was rewritten without changes, and all parcels refer to documents of the latest release', async () => {
     const before = await publishedTables(context.database, REGION);
     await edit(files.folder, 'Z003', (member) => member.replaceAll(' </gml:posList>', '</gml:posList>'));
     const planned = await announced();
@@ -188,7 +188,7 @@ describeDatabase('an incremental build', (engine) => {
     await run();
     expect(copied()).toEqual(expect.arrayContaining(EVERYWHERE));
     expect(measuredAgain).toEqual([]);
-    // Checks three changes of different comuni at once. A wrongly copied row would remain.
+    // Checks the changes of three comuni at once. A wrongly copied row would still exist.
     await holds();
   });
 
@@ -234,7 +234,7 @@ describeDatabase('an incremental build', (engine) => {
     expect(await recount(context.database)).toEqual(found);
   });
 
-  it('reads members that repeat records of other members again, and reuses members with other rejects and duplicates', async () => {
+  it('rereads members that repeat records of other members, and reuses members with other rejects and duplicates', async () => {
     const releases = (): Promise<unknown[]> => context.database.query(
       `select records, rows, rejects, duplicates, layers, rows - (layers ->> 'cadastral_parcel')::int4 - (layers ->> 'cadastral_sheet')::int4 as lost
        from ledger.release where source_id = 'ade_cadastre' and region_code = $1 and state = 'loaded' order by release_id desc limit 1`, [REGION],
@@ -276,7 +276,7 @@ describeDatabase('an incremental build', (engine) => {
     }
   });
 
-  it('continues at the table at which it was interrupted', async () => {
+  it('continues after the table at which it was interrupted', async () => {
     await edit(files.folder, 'Z008', (member, index) => (index === 5 ? null : moved(member)));
     stopAt = 'core.sheet';
     await expect(run()).rejects.toThrow('stopped here');
@@ -287,7 +287,7 @@ describeDatabase('an incremental build', (engine) => {
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.address']));
     // Tables that depend on compared tables are built after the compared tables.
     expect(compared()).toEqual(COMPARED.map(() => 'nothing changed'));
-    // The residents of a removed parcel belong to the other parcels of its census section.
+    // The residents of a removed parcel are distributed to the other parcels of its census section.
     expect(copied()).toContain('section.population');
     await holds();
   });
@@ -414,8 +414,8 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  // This test needs another complete load, so it runs on one engine. Other tests compare the engines.
-  if (engine.name === 'postgres') it('gives the same content as a database that never loaded other files', async () => {
+  // This test needs additional complete loads, so it runs on one engine. Other tests compare the engines.
+  if (engine.name === 'postgres') it('publishes the same content as a database that loaded only the last files', async () => {
     const folder = `${files.folder}-moved`;
     const fresh = await syntheticFiles(1200, 5, { comuni: 12 });
     try {

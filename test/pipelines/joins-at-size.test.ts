@@ -1,5 +1,5 @@
 /**
- * Tests joins of large tables, for which a wrong plan can be detected. The tests limit the rows that a plan touches. Rows that the plan reads and drops are
+ * Tests joins of tables that are large enough to detect a bad query plan. The tests limit the rows that a plan touches. Rows that the plan reads and drops are
  * included. A plan that compares each of n rows with n other rows touches n² rows.
  */
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ function rowsTouched(node: PlanNode): number {
   return rows * node['Actual Loops'] + (node.Plans ?? []).reduce((sum, each) => sum + rowsTouched(each), 0);
 }
 
-/** Returns the part of a file of `sql` from one statement to another. */
+/** Returns the text of an SQL file from the first occurrence of `from` up to `to`, or up to the end of the file. */
 function part(file: string, from: string, to?: string): string {
   const text = sqlOf(`sql/${file}.sql`);
   const [first, end] = [text.indexOf(from), to === undefined ? text.length : text.indexOf(to)];
@@ -37,7 +37,7 @@ function part(file: string, from: string, to?: string): string {
   return text.slice(first, end);
 }
 
-/** Runs a statement that creates a table. @returns the number of rows that it touched */
+/** Runs the query of a statement that creates a table, without creating the table. @returns the number of rows that the query touched */
 async function touchedBy(session: Session, sql: string): Promise<number> {
   const select = sql.replace(/^create (?:unlogged )?table \w+ as\n/, '').replace(/;\s*$/, '');
   const [explained] = await session.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(`explain (analyze, timing off, format json) ${select}`);
@@ -45,7 +45,7 @@ async function touchedBy(session: Session, sql: string): Promise<number> {
 }
 
 /**
- * Runs a statement that inserts rows. The statement does not see its new rows, so the plan counts the blocks of these rows but not the rows.
+ * Runs a statement that inserts rows. A plan does not count the invisible rows that the statement itself inserted, but it counts their blocks.
  * @returns the number of blocks that the statement read
  */
 async function blocksRead(session: Session, sql: string, values: readonly unknown[] = []): Promise<number> {
@@ -56,7 +56,7 @@ async function blocksRead(session: Session, sql: string, values: readonly unknow
 const STREETS = 20_000;
 const AREAS = 20_000;
 
-/** Streets of 200 comuni with three words each, 3,000 points to look up, and flood areas across 400 comuni. */
+/** Streets of 200 comuni with three words per street, 3,000 points to look up, and flood areas across 400 comuni. */
 const SETUP = `
   create schema plan;
   set search_path to plan, public;
@@ -99,7 +99,7 @@ const SETUP = `
     row_number() over (order by belfiore)::int4 as fid, belfiore, 'land' as kind, 147000.0::float8 as area_m2, belfiore || '_000100.1' as reference,
     st_centroid(geom)::geometry(point, 4326) as point, st_multi(st_expand(st_centroid(geom), 0.002))::geometry(multipolygon, 4326) as geom
   from boundary_piece;
-  -- One with a part at the other end of Italy: its box has a hundred million cells.
+  -- One parcel gets a part at the other end of Italy, so that the box of the parcel has a hundred million cells.
   update parcel set geom = st_multi(st_union(geom, st_makeenvelope(7, 37, 7.001, 37.001, 4326))) where fid = 400;
   create index on parcel using gist (geom);
   create table access_point as

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { jsonArray } from '../../pipelines/formats/json-array.ts';
 
-/** Returns the elements, and the error that follows them. */
+/** Returns the elements of a list, and the error that follows the elements, or null. */
 async function read(bytes: Buffer, chunk = bytes.length): Promise<{ elements: unknown[]; error: unknown }> {
   const chunks = Array.from({ length: Math.ceil(bytes.length / Math.max(chunk, 1)) }, (_, index) => bytes.subarray(index * chunk, (index + 1) * chunk));
   const elements: unknown[] = [];

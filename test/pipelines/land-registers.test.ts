@@ -41,7 +41,7 @@ describeDatabase('a region of land registers', (engine) => {
   const labels = async (query: string): Promise<unknown[]> => ((await ask(`/parcels/search?${query}`))['data'] as { cadastral_reference: string }[]).map((parcel) => parcel.cadastral_reference);
   const fids = async (): Promise<Map<string, number>> =>
     new Map((await context.database.query<{ reference: string; fid: number }>('select reference, fid from core.parcel')).map(({ reference, fid }) => [reference, fid]));
-  /** Returns every parcel's record without its fid. */
+  /** Returns the records of all parcels, without `meta` and with the fids replaced, sorted by reference. */
   const records = async (of: Context): Promise<unknown[]> =>
     (await of.database.query<{ record: string }>("select replace((api.parcel(p.fid, array['basic', 'risk', 'address'])::jsonb - 'meta')::text, p.fid::text, 'fid') as record from core.parcel p order by p.reference collate \"C\"")).map(({ record }) => record);
 
@@ -62,7 +62,7 @@ describeDatabase('a region of land registers', (engine) => {
     await files.remove();
   });
 
-  it('has the parcels of both registers, each in its province', async () => {
+  it('has the parcels of both registers, with consecutive fids in one range per province', async () => {
     expect(report.failures).toEqual([]);
     expect((await fids()).size).toBe(files.region.parcelCount);
     const halves = await context.database.query('select left(reference, 6) as register, min(fid) as first, max(fid) - min(fid) + 1 as span, count(*)::int4 as parcels from core.parcel group by 1 order by 1');
@@ -107,7 +107,7 @@ describeDatabase('a region of land registers', (engine) => {
     expect(await labels(`comune=${encodeURIComponent(second.name)}&label=${label}`)).toEqual([`${second.prefix}.${label}`]);
   });
 
-  it('explains a parcel by its part in the file and by the boundary that determines its comune', async () => {
+  it('explains a parcel by its file, its comune catastale and the list of comuni', async () => {
     const [[reference, fid]] = [...await fids()].filter(([each]) => each.startsWith('IT.TN.')) as [[string, number]];
     const { evidence } = await explain(context, fid, 'basic');
     expect(evidence.map(({ field, source }) => [field, source])).toEqual(expect.arrayContaining([['parcel', 'trento_cadastre'], ['cadastral.comune_catastale', 'trento_cadastre'], ['municipality', 'istat_comuni']]));

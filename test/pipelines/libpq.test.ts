@@ -55,7 +55,7 @@ debian('a Debian server with its own pg_hba.conf', () => {
   const asPostgres = async (...sql: string[]): Promise<void> => {
     for (const each of sql) await run('runuser', ['-u', 'postgres', '--', 'psql', '-q', '-p', String(port), '-c', each], { cwd: '/' });
   };
-  /** Runs a command as cron does, without the variables of a login shell. */
+  /** Runs `status --json` as cron does, without the variables of a login shell. @returns stdout, followed by stderr if the command fails */
   const status = async (env: Readonly<Record<string, string>>): Promise<string> => {
     const { stdout } = await run('node', [PROGRAM, 'status', '--json'], { cwd: ROOT, env: { PATH: PATH, HOME: folder, ...env } })
       .catch((failed: { stdout: string; stderr: string }) => ({ stdout: failed.stdout + failed.stderr }));
@@ -87,7 +87,7 @@ debian('a Debian server with its own pg_hba.conf', () => {
     expect(JSON.parse(await status({ DATABASE_URL: 'postgres://', PGSERVICE: 'italy' }))).toBeTypeOf('object');
   });
 
-  it('is reached over TCP with a password of PGPASSFILE', async () => {
+  it('is reached over TCP with a password from PGPASSFILE', async () => {
     const file = join(folder, 'made_pgpass');
     writeFileSync(file, `localhost:${port}:italy:keyed:made of paper\n`, { mode: 0o600 });
     expect(JSON.parse(await status({ DATABASE_URL: 'postgres://keyed@localhost/italy', PGPORT: String(port), PGPASSFILE: file }))).toBeTypeOf('object');
@@ -97,7 +97,7 @@ debian('a Debian server with its own pg_hba.conf', () => {
     expect(await status({ DATABASE_URL: 'postgres:///italy', PGPORT: String(port), PGUSER: 'keyed' })).toMatch(/SQL_28000/);
   });
 
-  it('uses the password of localhost in PGPASSFILE if its socket requires one', async () => {
+  it('is reached over a socket that requires a password with the password of localhost in PGPASSFILE', async () => {
     const rules = `/etc/postgresql/${version}/${name}/pg_hba.conf`;
     writeFileSync(rules, `local all keyed scram-sha-256\n${readFileSync(rules, 'utf8')}`);
     await asPostgres('select pg_reload_conf()');

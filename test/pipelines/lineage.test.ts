@@ -10,7 +10,7 @@ import { FEW_SOURCES, publish, REGION, smallRegion, type Region } from '../harne
 import { migratedDatabase } from '../harness/fresh-context.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
-/** Latitude and longitude, as in the file. */
+/** Latitude and longitude in degrees, with the digits of the file. */
 type Point = readonly [lat: string, lng: string];
 
 /** Expected overlap of a parent and a child, after a change that this test made. */
@@ -20,11 +20,11 @@ interface Truth {
   readonly child: string;
   readonly share_of_parent: number;
   readonly share_of_child: number;
-  /** Area, in any unit. */
+  /** Twice the area of the overlap, in square degrees. */
   readonly area: number;
 }
 
-/** Returns twice the area of a ring. The unit is the same for all parcels of a comune. */
+/** Returns twice the area of a ring, in square degrees. */
 function areaOf(ring: readonly Point[]): number {
   return Math.abs(ring.reduce((sum, [lat, lng], index) => {
     const [nextLat, nextLng] = ring[(index + 1) % ring.length]!;
@@ -56,7 +56,7 @@ class Parcel {
     this.ring = Array.from({ length: numbers.length / 2 - 1 }, (_, index) => [numbers[2 * index]!, numbers[2 * index + 1]!]);
   }
 
-  /** Returns whether every line from the first corner to another corner divides the parcel in two. */
+  /** Returns whether the parcel is a single convex ring of at least four corners, so that a diagonal divides it in two. */
   get isSimple(): boolean {
     return [...this.text.matchAll(RING)].length === 1 && this.ring.length >= 4 && isConvex(this.ring);
   }
@@ -68,14 +68,14 @@ class Parcel {
     return new Parcel(this.text.replaceAll(this.reference, reference).replace(/<CP:LABEL>[^<]*</, `<CP:LABEL>${reference.split('.').at(-1)!}<`).replace(RING, (_all, head: string, _list, tail: string) => `${head}${closed} ${tail}`));
   }
 
-  /** Cuts the parcel from its first to its middle corner. */
+  /** Returns the rings of both pieces of the parcel if it is cut from its first to its middle corner. */
   get pieces(): readonly [readonly Point[], readonly Point[]] {
     const middle = Math.floor(this.ring.length / 2);
     return [this.ring.slice(0, middle + 1), [...this.ring.slice(middle), this.ring[0]!]];
   }
 }
 
-/** Splits a parcel. @param labels numbers of both pieces. Null keeps the number. */
+/** Splits a parcel. @param labels numbers of both pieces. The first piece keeps the number of the parcel if its label is null. */
 function split(parcel: Parcel, labels: readonly [string | null, string]): { parcels: Parcel[]; truth: Truth[] } {
   const parcels = parcel.pieces.map((ring, index) => parcel.as(labels[index]!, ring));
   const truth = parcels.map(({ reference, ring }) => ({
@@ -84,7 +84,7 @@ function split(parcel: Parcel, labels: readonly [string | null, string]): { parc
   return { parcels, truth };
 }
 
-/** Splits and renumbers parcels of a file. @returns the new text, and the expected overlap of each parent and child */
+/** Splits some parcels of a file and renumbers others. @returns the new text, and the expected overlap of each parent and child */
 function edited(text: string): { text: string; truth: Truth[] } {
   const truth: Truth[] = [];
   let turn = 0;
@@ -128,7 +128,7 @@ describeEngines('lineage', (engine) => {
   };
   const lastSwap = async (): Promise<number> => (await one<{ last: number }>(database, 'select max(swap_id) as last from ledger.swap', [])).last;
 
-  /** Expects that the last publication has exactly these overlaps, both from the parent and from the child. */
+  /** Expects that parents and children of the last publication have exactly these overlaps, whose shares explain more than 99 % of the area. */
   async function expectTruth(expected: readonly Truth[]): Promise<void> {
     const publication = await lastSwap();
     let [explained, whole] = [0, 0];

@@ -6,7 +6,7 @@ import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { publishedByReference } from '../harness/migration-fixture.ts';
 
-/** Names of the locales for `create database`. The operating system may lack the last two locales. */
+/** Locale clauses of `create database`, by name. The operating system may lack the last two locales. */
 const LOCALES = {
   C: "locale 'C'",
   'ICU tr': "locale_provider icu icu_locale 'tr' locale 'C'",

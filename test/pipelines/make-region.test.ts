@@ -45,7 +45,7 @@ describe('the synthetic region', () => {
     for (const comune of region.comuni) expect([...region.parcels(comune)]).toEqual(all.filter((parcel) => parcel.comune === comune));
   });
 
-  test('needs no generated parcels to describe ten million parcels, and can be read from any comune', () => {
+  test('describes ten million parcels without generating them, and can be read from any comune', () => {
     const region = makeRegion({ parcels: 10_000_000, seed: 1 });
     const last = region.comuni.at(-1)!;
     const [parcel] = region.parcels(last);

@@ -17,7 +17,7 @@ it('an error masks the tax code in the name of a file', () => {
 
 it('tax codes with letters in place of digits are masked', () => {
   const random = randomOf('omocodia', testEnvironment().seed);
-  // The ministerial decree of 23 December 1976, article 6, replaces digits 0–9 by letters, from the last digit on.
+  // The ministerial decree of 23 December 1976, article 6, replaces the digits 0–9 with letters, from the last digit on.
   const letters = 'LMNPQRSTUV';
   const surname = ['RSSMRA', 'BNCLGU', 'VRDGPP'];
   for (let replaced = 0; replaced <= 7; replaced += 1) {

@@ -63,7 +63,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
   beforeAll(async () => {
     files = await syntheticFiles(300, 5, { comuni: 6, only: [...BY_COMUNE, ...OTHERS] });
     const { region } = files;
-    // According to the generator, some comuni have neither quotations nor schools.
+    // Some synthetic comuni have no quotations or no schools, so the test chooses a comune with both.
     const [omi, schools] = await Promise.all((['omi_quotations', 'mim_schools'] as const).map(async (id) => (await loadSynthetic(id)).truth!(region)));
     const values = [...region.parcels()].filter(({ kind }) => kind === 'land').map((parcel) => ({
       of: parcel.comune, quotations: (omi!(parcel) as Record<string, unknown[]>)['valuation']!, points: (schools!(parcel) as Record<string, unknown[]>)['poi']!,
@@ -199,7 +199,7 @@ describeDatabase('a merged comune whose code the cadastre still uses', (engine) 
     return new Map(rows.map(({ reference }, index) => [reference, answers[index]!.body as Record<string, Json>]));
   };
 
-  it(`keeps every parcel with its quotations, and has the seismic zone, incomes and postal codes of the comune that absorbed it (seed ${seed})`, async () => {
+  it(`keeps every parcel with its quotations, and has the stricter seismic zone of both comuni and the incomes and postal codes of the comune that absorbed it (seed ${seed})`, async () => {
     const [found, others] = [await recordsOf(old.belfiore), [...(await recordsOf(into.belfiore)).values()]];
     expect([...found.keys()].sort()).toEqual(parcels.map(({ reference }) => reference).sort());
     const zones = await service.database.query<{ zone: number }>('select min(zone) as zone from layer.seismic_zone where istat_code in ($1, $2)', [old.istatCode, into.istatCode]);
@@ -221,7 +221,7 @@ describeDatabase('a merged comune whose code the cadastre still uses', (engine) 
     }
   });
 
-  it('has its merger in the register, and is found by its former name in searches of addresses and parcels', async () => {
+  it('is found by its former name in searches of addresses and parcels', async () => {
     const [address] = await service.database.query<{ text: string }>(
       `select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.street_id = a.street_id
        where a.belfiore = $1 and a.number is not null and a.exponent is null and a.colour is null order by a.address_id limit 1`, [old.belfiore],

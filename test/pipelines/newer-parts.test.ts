@@ -1,4 +1,4 @@
-/** Tests that a newer file of one comune changes only that comune. Quotations, incomes and postal codes of other comuni must stay. */
+/** Tests that a newer file of one comune changes only that comune. Quotations, incomes and postal codes of other comuni must stay unchanged. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
   const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'the test adds one comune' } }))).failures).toEqual([]);
-  /** Maps the reference of each land parcel to the fields that a newer file may change, and to whether the fields have values. */
+  /** Maps the reference of each land parcel to the fields that a newer file may change, and to the coverage of all sections. */
   const records = async (): Promise<Map<string, Record>> => {
     const rows = await context.database.query<{ comune: string; reference: string; json: Omit<Record, 'comune' | 'reference'> }>(
       "select belfiore as comune, reference, api.parcel(fid, $1) as json from core.parcel where kind = 'land' order by reference", [SECTION_NAMES],
@@ -34,7 +34,7 @@ describeDatabase('a newer file of one comune', (engine) => {
     ]));
   };
   const named = async (pattern: RegExp): Promise<string> => join(files.folder, (await readdir(files.folder)).find((name) => pattern.test(name))!);
-  /** Writes the header of a file and the lines of one comune or of all comuni, for a different half-year or year. */
+  /** Returns the first `headers` lines of a file and the lines that `keep` accepts, with `change` applied to the text. */
   const rewritten = async (from: string, headers: number, keep: (line: string) => boolean, change: (text: string) => string): Promise<Buffer> => {
     const lines = (await readFile(from)).toString('latin1').split(/(?<=\n)/);
     return Buffer.from(change(lines.filter((line, index) => index < headers || keep(line)).join('')), 'latin1');

@@ -48,7 +48,7 @@ describeEngines('the objects of a new database', (engine) => {
     await migrate(database, sources);
     const found = await database.session(async (session) => {
       await session.query('begin');
-      // A published region has such a schema.
+      // Every published region has a schema of this form.
       await makeRegionSchema(session, 'region_0', 'no region', new Map());
       const objects = await foundObjects(session);
       await session.query('rollback');
@@ -71,7 +71,7 @@ const PARTS = partsOf(sources);
 
 const drawn = new Set<string>();
 
-/** Draws the name of an object that was not drawn before. */
+/** Draws at random the name of an object that was not drawn before. */
 function draw(kind: string, matches: RegExp): string {
   const name = random.pick(Object.keys(EXPECTED[kind]!).filter((each) => matches.test(each) && !drawn.has(each)));
   drawn.add(name);
@@ -104,7 +104,7 @@ describeDatabase('a database with a published region', (engine) => {
       return `function ${name} missing`;
     },
     async 'a dropped function of the schema past'() {
-      // This function is chosen because views depend on the other functions.
+      // Only these functions can be dropped, because views depend on the other functions.
       const name = draw('function', /^past\.(record_at|since|swap_at)\(/);
       await service.database.query(`drop function ${name}`);
       return `function ${name} missing`;
@@ -154,7 +154,7 @@ describeDatabase('a database with a published region', (engine) => {
       return `constraint ${name} missing`;
     },
     async 'a dropped primary key'() {
-      // These constraints are chosen because no other object depends on them.
+      // Only these constraints can be dropped, because no other object depends on them.
       const name = draw('constraint', /^(section|history)\.\w+ PRIMARY KEY /);
       const table = name.slice(0, name.indexOf(' '));
       await service.database.query(`alter table ${table} drop constraint ${await one("select quote_ident(conname) as text from pg_constraint where conrelid = $1::regclass and contype = 'p'", table)}`);
@@ -186,11 +186,11 @@ describeDatabase('a database with a published region', (engine) => {
     expect(await search(), say).toBe(before);
   };
 
-  it(`gets a report and a repair of ${Object.keys(damages).join(', ')}`, () => repaired(Object.values(damages)));
+  it(`is reported as damaged and is repaired after ${Object.keys(damages).join(', ')}`, () => repaired(Object.values(damages)));
 
-  it('gets a report and a repair of a single damage', () => repaired([random.pick(Object.values(damages))]));
+  it('is reported as damaged and is repaired after a single random damage', () => repaired([random.pick(Object.values(damages))]));
 
-  it('gets a repair of the API schema and of a regional schema', async () => {
+  it('is repaired after the API schema and a regional schema were dropped', async () => {
     await service.database.query('drop schema api cascade');
     await service.database.query(`drop schema region_${service.region.code} cascade`);
     expect(await named()).toEqual(expect.arrayContaining(['schema api missing', `schema region_${service.region.code} missing`]));
@@ -201,7 +201,7 @@ describeDatabase('a database with a published region', (engine) => {
   // The test keeps the database open, and only one process can open an embedded database.
   const withOtherProcesses = it.skipIf(engine.name === 'pglite');
 
-  withOtherProcesses('gets a report of a detached partition from doctor', async () => {
+  withOtherProcesses('is reported by doctor if a partition is detached', async () => {
     const table = `core.parcel_${service.region.code}`;
     const partition = await one("select inhrelid::regclass::text as text from pg_inherits where inhparent = 'core.parcel'::regclass");
     const bound = await one('select pg_get_expr(relpartbound, oid) as text from pg_class where oid = $1::regclass', partition);
@@ -211,7 +211,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect([partition.startsWith(table), stdout]).toEqual([true, expect.stringMatching(/FAIL the published partitions .* detached, such as .* of core\.parcel \[PARTITION_MISSING\]/) as string]);
   });
 
-  withOtherProcesses('is not served if tables or columns are lost, and gets a report with the next step, and a repair of all other objects', async () => {
+  withOtherProcesses('is not served if tables or columns are lost, while migrate repairs all other objects and reports the next step', async () => {
     const name = draw('function', /^api\./);
     const table = draw('table', /^layer\./);
     const column = draw('column', /^ledger\.(run|reject|step)\.(outcome|raw|host|detail|code|arguments)/);
@@ -231,7 +231,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect(await named(), say).toContain(`column ${column} missing`);
   });
 
-  it('gets no repair of functions while a table that records read is lost', async () => {
+  it('keeps a missing function missing while a table that records read is lost', async () => {
     const [name, table] = [draw('function', /^api\./), draw('table', /^section\./)];
     await service.database.query(`drop function ${name}`);
     await service.database.query(`drop table ${table} cascade`);
@@ -243,7 +243,7 @@ describeDatabase('a database with a published region', (engine) => {
   });
 });
 
-/** Major version of `pg_dump`, or 0 if the program is not installed. A dump of a newer server is refused. */
+/** Major version of `pg_dump`, or 0 if the program is not installed. `pg_dump` refuses a server of a newer version. */
 const dumpVersion = await promisify(execFile)('pg_dump', ['--version']).then(({ stdout }) => Number(/\d+/.exec(stdout)?.[0]), () => 0);
 
 describeEngines(`a dump${dumpVersion > 0 ? '' : ' [not run: pg_dump is not installed]'}`, (engine) => {

@@ -1,4 +1,4 @@
-/** Tests that loaded data and responses are the same, byte for byte, under any settings of a server, a database or a role. */
+/** Tests that loaded data and responses are the same, byte for byte, in a database with unusual default settings. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -8,7 +8,7 @@ import { describeEngines } from '../harness/database.ts';
 import { today } from '../harness/days.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
-/** Each setting changes the result of a statement, the rows that the statement finds, or whether the statement may continue. */
+/** Unusual settings. Each can change the result of a statement, change the rows that a statement finds, or end a statement early. */
 const ODD: Readonly<Record<string, string>> = {
   timezone: 'Asia/Tokyo', datestyle: 'SQL, DMY', intervalstyle: 'iso_8601', extra_float_digits: '-15', bytea_output: 'escape', xmlbinary: 'hex', array_nulls: 'off',
   standard_conforming_strings: 'off', backslash_quote: 'off', transform_null_equals: 'on', quote_all_identifiers: 'on', search_path: 'pg_catalog', gin_fuzzy_search_limit: '2',
@@ -27,7 +27,7 @@ describeEngines('a database with unusual session settings', (engine) => {
     try {
       for (const settings of [{}, ODD]) {
         const url = await engine.createDatabase();
-        // Connections that were opened earlier have none of these settings.
+        // The settings apply only to connections that are opened afterwards.
         const admin = await engine.openDatabase(url);
         for (const [name, value] of Object.entries(settings)) await admin.query(`alter database ${new URL(url).pathname.slice(1)} set ${name} = ${value.includes(',') ? value : `'${value}'`}`);
         const database = await engine.openDatabase(url);
@@ -47,7 +47,7 @@ describeEngines('a database with unusual session settings', (engine) => {
     expect(odd).toEqual(plain);
   });
 
-  it('answers every path like any other database', async () => {
+  it('returns the same responses as any other database', async () => {
     const [parcel] = await made[0]!.database.query<{ fid: number; lat: number; lng: number }>(
       "select fid, st_y(c) as lat, st_x(c) as lng from (select fid, st_transform(st_pointonsurface(geom), 4326) as c from core.parcel where kind = 'land' order by fid limit 1) p",
     );

@@ -1,4 +1,4 @@
-/** Tests the comparison of the outline of all parcels before and after a change with a comparison of all parcels, on randomly drawn rectangles. */
+/** Tests `sql/steps/outline_differs.sql` on random rectangles. The expected result comes from a comparison of all parcels before and after a change. */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -22,7 +22,7 @@ interface Change {
   readonly after: Parcel | null;
 }
 
-/** A few whole degrees, so that parcels often share a side of the box. */
+/** Corners are at a few whole degrees, so that several parcels often touch the same side of their common box. */
 const parcel = fc.record({ comune: fc.constantFrom(...COMUNI), west: fc.integer({ min: 7, max: 10 }), south: fc.integer({ min: 40, max: 43 }) });
 const unchanged = parcel.map((each): Change => ({ before: each, after: each }));
 const changed = fc.record({ before: fc.option(parcel), after: fc.option(parcel) });
@@ -57,7 +57,7 @@ async function write(database: Database, table: string, parcels: readonly (reado
 }
 
 describeEngines('the outline of all parcels', (engine) => {
-  it('differs exactly if the box or the comuni of all parcels before and after a change differ', async () => {
+  it('differs if and only if a change of parcels changes their common box or the set of their comuni', async () => {
     const database = await engine.openDatabase();
     await database.script(SETTING, 'outline.test.ts');
     const step = readSqlFile(join(ROOT, 'sql/steps/outline_differs.sql'));

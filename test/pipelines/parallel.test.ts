@@ -30,7 +30,7 @@ it('each task runs once, after its predecessors, as soon as a lane is free, and 
       expect(lanes.size).toBeLessThanOrEqual(most);
       expect(lane).toBeLessThan(most);
       await soon(turns);
-      // A waiting task cannot start, because all lanes are busy or a predecessor has not ended.
+      // If a lane is free, each waiting task has a predecessor that has not ended.
       if (lanes.size < most) expect(items.filter((each) => !begun.has(each.index) && each.after.every((other) => ended.has(other)))).toEqual([]);
       ended.add(index);
       lanes.delete(lane);

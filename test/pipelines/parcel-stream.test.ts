@@ -1,4 +1,4 @@
-/** Tests many parcels on standard input. Each line, even a malformed one, gets one answer, in the order of the lines. */
+/** Tests `parcel --stdin`, which reads many parcels from standard input. Each line, even a malformed one, gets one answer, in the order of the lines. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ describe('the lines of parcel --stdin', () => {
   it('are joined across chunks, and the last line needs no line end', async () => {
     expect(await split('a', 'b\nc\r', '\nd')).toEqual(['ab', 'c', 'd']);
   });
-  it('give no answers if the input is empty', async () => {
+  it('are none if the input is empty', async () => {
     expect(await split('')).toEqual([]);
   });
   it('are truncated if they are longer than any identifier', async () => {
@@ -93,7 +93,7 @@ describeDatabase('parcel --stdin', (engine) => {
     ]);
   });
 
-  /** Starts the program on a copy of the database, because an embedded database allows one process at a time. */
+  /** Starts the program. An embedded database allows one process at a time, so on that engine the program uses a copy of the database. */
   async function start(): Promise<ReturnType<typeof spawn>> {
     const url = engine.name === 'pglite' ? await loadedRegion(engine, ...REGIONS.usual) : service.url;
     return spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'parcel', '--stdin', '--include', 'basic'], { env: childEnvironment({ DATABASE_URL: url }), stdio: 'pipe' });

@@ -21,7 +21,7 @@ import { queryRecords } from '../harness/records.ts';
 const MOLISE = 14;
 const SOURCES = ['ade_cadastre', 'anncsu_addresses', 'istat_comuni', 'istat_boundaries', 'dpc_seismic'];
 
-/** Unpacks the entries of a zip as files. */
+/** Writes the entries of a zip as files. @returns the paths of the entries */
 async function unpack(from: string, into: string): Promise<string[]> {
   const zip = await ZipArchive.open(from);
   for (const { path } of zip.entries) await writeFile(join(into, path), await zip.buffer(path));
@@ -41,7 +41,7 @@ describeDatabase('files of a region', (engine) => {
   const codes = ({ failures }: RefreshReport): string[] => failures.map(({ code, exitCode }) => `${code} ${exitCode}`);
   const one = async <T>(sql: string, parameters: readonly unknown[] = []): Promise<T> => (await context.database.query<Record<string, unknown>>(sql, parameters))[0]!['v'] as T;
   const parcels = (): Promise<number> => one('select count(*)::int4 as v from core.parcel');
-  /** Number of valid parcels, including a parcel that is repaired. */
+  /** Expected number of parcels. The cadastre's file contains one parcel in addition to the region's parcels, which the load repairs. */
   const whole = (): number => made.region.parcelCount + 1;
   /** Copies only these files of the region into the folder. */
   const only = async (...patterns: RegExp[]): Promise<void> => {
@@ -84,7 +84,7 @@ describeDatabase('files of a region', (engine) => {
   it('are loaded with one row per cadastral reference, even if the duplicate is in a reused member', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
-    // The document of a comune gets a parcel that is also in another, reused document.
+    // The document of a comune gets a parcel that is also in a reused document of a different comune.
     let stolen = '';
     await rewriteZip(at('MOLISE.zip'), (path, content) => {
       if (path.includes('/Z001_') && path.endsWith('_ple.gml')) stolen = /<wfs:member>[\s\S]*?<\/wfs:member>\s*/.exec(content.toString('utf8'))![0];

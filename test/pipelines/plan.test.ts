@@ -1,4 +1,4 @@
-/** Tests the plan of a refresh with plain objects, without a database, files and a clock. */
+/** Tests the plan of a refresh with plain objects, without a database, files or a clock. */
 import { describe, expect, it } from 'vitest';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import type { Located, LocatedFile, Survey } from '../../pipelines/contract/survey.ts';
@@ -117,7 +117,7 @@ describe('a plan', () => {
     expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
   });
 
-  it('patches tables of parcels, checks tables of areas and builds all other tables whole if a file of parcels is new, and states the reasons', () => {
+  it('patches tables of parcels, compares tables of areas and builds all other tables whole if a file of parcels is new, and states the reasons', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), null, null)) });
     const { builds: [build] } = plan(state, survey({ ...zip, files: [{ ...zip.files[0]!, sha256: 'another' }], content: 'another' }), null);

@@ -16,25 +16,25 @@ const NOTCHED: MultiPolygon = [[
 ]];
 const TWO_PARTS: MultiPolygon = [[[[1, -1], [6, 2], [3, 9], [1, -1]]], [[[7, 7], [12, 7], [12, 12], [7, 12], [7, 7]]]];
 
-describe('areas', () => {
+describe('the area', () => {
   test('is positive for a counter-clockwise ring and negative for the reverse ring', () => {
     expect(ringArea([[0, 0], [2, 0], [2, 3], [0, 0]])).toBe(3);
     expect(ringArea([[0, 0], [2, 3], [2, 0], [0, 0]])).toBe(-3);
   });
 
-  test('subtracts holes with any winding', () => {
+  test('excludes holes with any winding', () => {
     const hole = [[2, 1], [4, 1], [4, 3], [2, 3], [2, 1]] as const;
     expect(polygonsArea(NOTCHED)).toBe(66);
     expect(polygonsArea([[NOTCHED[0]![0]!, hole]])).toBe(66);
   });
 
-  test('measures square metres in EPSG:3035', () => {
+  test('is measured in square metres in EPSG:3035', () => {
     // For the expected area, each edge was split into 5,000 parts in degrees before the projection. Without the split, the area would be 3.86 m² larger.
     expect(polygonsAreaM2(FIELD)).toBeCloseTo(905_956.3182, 2);
   });
 });
 
-describe('places', () => {
+describe('the point', () => {
   test.each([
     [[5, 1], 'inside'], [[3, 2], 'outside'], [[2, 2], 'border'], [[5, 4], 'border'], [[5, 5], 'outside'], [[0, 0], 'border'], [[11, 0], 'outside'], [[1, 4], 'inside'],
   ] as const)('%j is %s', (point, place) => {

@@ -29,7 +29,7 @@ const ODD = ["timezone = 'Asia/Tokyo'", "datestyle = 'SQL, DMY'", "extra_float_d
 
 const REFUSED = { code: 'SESSIONS_NOT_KEPT', kind: 'database', exitCode: 6 };
 
-/** Matches values that differ between two answers: times, the URL of the database and free disk space. */
+/** Matches values that differ between two responses, which are times, the URL of the database and free disk space. */
 const DIFFERING = /("(?:published_at|in_force_since|generated_at|timestamp)" ?: ?)"[^"]+"|("database": )"postgres [^"]+"|("freeBytes": )\d+/g;
 
 if (PGBOUNCER === null) describe.skip('a connection pooler [not run: pgbouncer is not installed (apt-get install pgbouncer)]', () => it('is in front of the database', () => undefined));
@@ -108,7 +108,7 @@ function suite(engine: TestEngine): void {
     }
   });
 
-  it('allows one writer at a time with transaction pooling, and keeps the workspace of another run', async () => {
+  it('with transaction pooling refuses simultaneous writers, and keeps the workspace of another run', async () => {
     const direct = await engine.openDatabase(url);
     const region = files.region.code;
     await direct.script(`create schema build_${region}; create table build_${region}.kept (one int4); create schema staging_999`, 'test');
@@ -161,7 +161,7 @@ function suite(engine: TestEngine): void {
     }
   });
 
-  it('with transaction pooling gives the same answers to reading commands as no pooler', async () => {
+  it('with transaction pooling does not change the output of reading commands, except explain, which is refused', async () => {
     const direct = await engine.openDatabase(url);
     const [parcel] = await direct.query<{ fid: number }>("select fid from core.parcel where kind = 'land' order by fid limit 1");
     const [fid, region] = [String(parcel!.fid), String(files.region.code)];
@@ -192,7 +192,7 @@ function suite(engine: TestEngine): void {
     expect(await run(url, 'doctor')).not.toContain('pooler');
   });
 
-  it('with transaction pooling gives the same answers of the server as no pooler', async () => {
+  it('with transaction pooling does not change the responses of the server', async () => {
     const direct = await engine.openDatabase(url);
     const services: Service[] = [];
     for (const address of [url, poolers[0].url('transaction'), poolers[1].url('transaction_2')]) services.push(await serviceOn(await open(address, 'read'), address));

@@ -1,4 +1,4 @@
-/** Tests a swap during a long read. The swap waits, tries again, and either succeeds or reports the blocking session. */
+/** Tests the swap of a region's tables during a long read. The swap waits, tries again, and either succeeds or reports the blocking session. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rollback } from '../../pipelines/build/publish.ts';
@@ -63,7 +63,7 @@ describeEngines('a swap during a long read', (engine) => {
       },
     };
   };
-  /** Waits until the swap starts to wait for the reader (`waits`), or stops waiting. */
+  /** Waits until the swap is waiting for its lock (`waits`), or until the swap is not waiting (not `waits`). */
   const untilWaiting = async (waits: boolean): Promise<void> => {
     for (;;) {
       const [found] = await reader.query<{ waits: boolean }>("select exists (select from pg_locks where not granted and relation = 'ledger.publication_lock'::regclass and mode = 'AccessExclusiveLock') as waits");
@@ -76,7 +76,7 @@ describeEngines('a swap during a long read', (engine) => {
     const long = await longRead();
     const refreshed = refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'test', why: 'the test changes zones' } }));
     await untilWaiting(true);
-    // This read waits until the swap stops waiting. The read returns because the swap stops waiting while the long read continues.
+    // This read waits behind the lock request of the swap. The read returns because the swap gives up its request while the long read continues.
     expect(await zone()).toBe(1);
     await untilWaiting(false);
     await untilWaiting(true);
@@ -87,7 +87,7 @@ describeEngines('a swap during a long read', (engine) => {
     expect(await zone()).toBe(4);
   });
 
-  it('reports the blocking session and the command that ends this session, and changes nothing', async () => {
+  it('reports the blocking session and the command that ends the session, and changes nothing', async () => {
     const before = await currentContent(database);
     const long = await longRead();
     const run = await openRun(database);

@@ -21,7 +21,7 @@ function found(share: number, window: QuantileWindow, total: number): number | n
   return valueAt(window, rankOf(share, total));
 }
 
-/** Removes and adds some values. */
+/** Removes and adds up to `count` random values each. Returns the changed number of occurrences of each value. */
 function change(random: ReturnType<typeof randomOf>, values: number[], count: number, draw: () => number): Difference[] {
   const differences = new Map<number, number>();
   const note = (value: number, sign: number): void => void differences.set(value, (differences.get(value) ?? 0) + sign);
@@ -76,7 +76,7 @@ describe('the window around a quantile', () => {
     expect(changedWindow(MEDIAN, window, { total: 4000, differences: [{ value: 0, count: -900 }] })).toMatchObject({ below: 0 });
   });
 
-  it('is exact in a place that is smaller than the largest place', () => {
+  it('is exact for a place with fewer values than the largest place', () => {
     const random = randomOf('small place', 1);
     const values = Array.from({ length: 700 }, () => random.below(1_000_000));
     const window = measured(0.95, values, 9000)!;

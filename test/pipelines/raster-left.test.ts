@@ -78,7 +78,7 @@ describeDatabase('rasters that were removed from the data folder', (engine) => {
     await holds();
   });
 
-  it('give later parcels coverage not_loaded, and leave the records of earlier parcels unchanged', async () => {
+  it('give changed parcels coverage not_loaded, and leave the coverage of unchanged parcels mapped', async () => {
     const [record] = await context.database.query<{ json: Record<string, unknown> & { meta: { coverage: Record<string, string> } } }>(
       'select api.parcel($1, $2) as json', [changed[0], [...SWEPT]],
     );
@@ -90,7 +90,7 @@ describeDatabase('rasters that were removed from the data folder', (engine) => {
     expect(other!.coverage).toMatchObject({ terrain: 'mapped', nightlights: 'mapped' });
   });
 
-  it('are read again if the rasters are put back', async () => {
+  it('are read again after they are put back into the data folder', async () => {
     for (const name of await readdir(files.folder)) if (name.endsWith('.aside')) await rename(join(files.folder, name), join(files.folder, name.slice(1, -'.aside'.length)));
     await makeAllAnew();
     await load();

@@ -1,4 +1,4 @@
-/** Tests the reader of rasters. Rasters that GDAL wrote must have the values that GDAL reads. Also tests damaged rasters. */
+/** Tests the raster reader on rasters of different formats, including rasters that GDAL wrote, and on damaged rasters. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,7 +81,7 @@ function hasGdal(): boolean {
   }
 }
 
-/** Copies a raster with changed bytes. */
+/** Writes a copy of `base.tif` with changed bytes. @returns the path of the copy */
 function patch(name: string, change: (bytes: Buffer) => void): string {
   const bytes = readFileSync(path('base.tif'));
   change(bytes);
@@ -127,14 +127,14 @@ describe('a raster', () => {
     expect(grid.transform).toEqual([14 - 0.5 / 3600, 1 / 3600, 0, 42 + 0.5 / 3600, 0, -1 / 3600]);
   });
 
-  test.each(['nan', '-nan', 'NaN', '1.#QNAN'])('reads %s and −9999 as no data', async (noData) => {
+  test.each(['nan', '-nan', 'NaN', '1.#QNAN'])('with the no-data value %s has no value in NaN, infinite and −9999 cells', async (noData) => {
     writeGeoTiff(path('nan.tif'), { ...base, noData, row: (y) => base.row(y).map((value, x) => (x === 5 ? NaN : x === 6 ? Infinity : value)) });
     const { grid, cells } = await whole(path('nan.tif'));
     expect(grid.noData).toBeNull();
     expect(cells).toEqual(expected.map((value, index) => (index % WIDTH === 5 || index % WIDTH === 6 ? NaN : value)));
   });
 
-  it('rounds the no-data value to the type of the cells', async () => {
+  it('rounds the no-data value to the type of the cells, and is rejected if the value is not a number', async () => {
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4028234663852886e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4028234663852886e38 : value)) });
     expect((await whole(path('low.tif'))).cells).toEqual(expected);
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4e38 : value)) });
@@ -143,7 +143,7 @@ describe('a raster', () => {
     expect(await refusal(path('low.tif'))).toBe('RASTER_NO_DATA');
   });
 
-  it('is read with the other byte order and a single strip', async () => {
+  it('is read in big-endian byte order with a single strip', async () => {
     const values = Float32Array.from({ length: WIDTH * HEIGHT }, (_, index) => (HOLES.has(index) ? -9999 : hill(index)));
     const written = writeArrayBuffer(values, {
       width: WIDTH, height: HEIGHT, SampleFormat: [3], BitsPerSample: [32], ModelPixelScale: [10, 10, 0], ModelTiepoint: [0, 0, 0, 900_000, 4_650_370, 0],
@@ -156,7 +156,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected);
   });
 
-  it('is read from a zip without unpacking, and leaves no file', async () => {
+  it('is read from a zip without leaving a temporary file', async () => {
     await writeZip(path('tile.zip'), [['w/tile.tif', readFileSync(path('base.tif'))], ['w/readme.txt', 'text']]);
     expect((await whole(path('tile.zip'), 'w/tile.tif')).cells).toEqual(expected);
     expect(await refusal(path('tile.zip'), 'w/readme.txt')).toBe('RASTER_FORM');
@@ -194,7 +194,7 @@ describe('the raster reader rejects', () => {
     expect(await refusal(patch(`${name.replaceAll(' ', '-')}.tif`, change))).toBe(code);
   });
 
-  it.each([0, 2, 3, 12, 14, 255])('or ignores each tag if the tag declares four thousand million values of type %i', async (type) => {
+  it.each([0, 2, 3, 12, 14, 255])('or ignores any tag that declares four thousand million values of type %i', async (type) => {
     const tags = readFileSync(path('base.tif')).readUInt16LE(8);
     for (let tag = 0; tag < tags; tag += 1) {
       const file = patch('claims.tif', (bytes) => {
@@ -206,7 +206,7 @@ describe('the raster reader rejects', () => {
     }
   });
 
-  it('or ignores each tag if its number is not whole', async () => {
+  it('or ignores any tag with a 32-bit float as its value', async () => {
     const { seed } = testEnvironment();
     const random = randomOf('float tags', seed);
     const tags = readFileSync(path('base.tif')).readUInt16LE(8);
@@ -235,11 +235,11 @@ describe('the raster reader rejects', () => {
     expect(await refusal(path('empty.tif'))).toBe('RASTER_FORM');
   });
 
-  it('a raster whose chain of directories returns to the first image as a mask; without the mask, the raster is read', async () => {
+  it('a raster whose chain of directories returns to the first image as a mask, but not one that returns to it as an image', async () => {
     const circle = (type: number): string => patch(`circle-${type}.tif`, (bytes) => {
       const count = bytes.readUInt16LE(8);
       bytes.writeUInt32LE(8, 10 + count * 12);
-      // The tag of the band order (284) is replaced by the tag of the image kind (254).
+      // Replaces the tag PlanarConfiguration (284) with the tag NewSubfileType (254), whose value 4 declares a mask.
       for (let at = 10; at < 10 + count * 12; at += 12) if (bytes.readUInt16LE(at) === 284) bytes.writeUInt16LE(254, at);
       setTag(bytes, 254, type);
     });
@@ -339,9 +339,9 @@ describe('a tile of VIIRS', () => {
     expect(cells).toEqual(Array.from({ length: rows * columns }, (_, index) => (value(index) === 65_535 ? NaN : value(index) * 0.1)));
   });
 
-  it('a tile of collection 2 has no value in fill cells, for any type of the fill attribute', async () => {
+  it('of collection 2 has no value in fill cells, for any type of the fill attribute', async () => {
     const random = randomOf('viirs fill', testEnvironment().seed);
-    // −999.9 is not exact in 32 bits. A fill value of 64 bits or of text differs from the cell by 2e-5.
+    // A 32-bit float cannot represent −999.9 exactly. A fill value that is text or a 64-bit float therefore differs from a 32-bit cell by 2e-5.
     const radiances = Array.from({ length: rows * columns }, () => (random.below(5) === 0 ? -999.9 : random.below(20_000) / 10));
     for (const Cells of [Float32Array, Float64Array]) {
       for (const fillType of ['<f', '<d', 'text', null] as const) {
@@ -365,7 +365,7 @@ describe('a tile of VIIRS', () => {
 describe('a damaged raster', () => {
   const runs = testEnvironment().mutations;
 
-  it('with damage in header, tables or blocks gives only cells or an input error', async () => {
+  it('with damage in header, tables or blocks returns cells or an input error', async () => {
     writeGeoTiff(path('sane-tiles.tif'), { ...base, tile: 16 });
     writeViirs(path('sane.h19v04.h5'), { rows: 60, columns: 60, cells: Uint16Array.from({ length: 3600 }, (_, index) => index % 500) });
     const originals = [path('base.tif'), path('sane-tiles.tif'), path('sane.h19v04.h5')].map((file) => readFileSync(file));
@@ -386,7 +386,7 @@ describe('a damaged raster', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(600_000_000);
   });
 
-  it('with damaged LZW codes gives at most the requested bytes', () => {
+  it('with damaged LZW codes returns at most the requested number of bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(1000), (bytes, most) => {
       try {
         expect(unpackLzw(Buffer.from(bytes), most).length).toBeLessThanOrEqual(most);
@@ -396,7 +396,7 @@ describe('a damaged raster', () => {
     }), { numRuns: 300, seed: testEnvironment().seed });
   });
 
-  it('with a block that unpacks without end stops at the size of the block', async () => {
+  it('with a block that unpacks to 50 MB is rejected', async () => {
     writeGeoTiff(path('bomb.tif'), { ...base, tile: 16 });
     const { deflateSync } = await import('node:zlib');
     const bytes = readFileSync(path('bomb.tif'));

@@ -1,12 +1,12 @@
-/** Tests that the parcels that a change affects are found by location. A region has millions of parcels, so all pairs cannot be compared. */
+/** Tests how the parcels that a change affects are found. A region has millions of parcels, so the search must not compare all pairs of parcels. */
 import { expect, it } from 'vitest';
 import type { Session } from '../../pipelines/db/index.ts';
 import { findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, freshMembersOf, provideFresh } from '../../pipelines/db/changed-rows.ts';
 import { describeEngines } from '../harness/database.ts';
 
 /**
- * Number of parcels on each side of a square. A parcel is a thousandth of a degree wide, and the numbers run row by row. Every second parcel of every
- * second row has a building.
+ * Number of parcels on each side of a square. Parcels are numbered row by row, at intervals of a thousandth of a degree. A building begins in every second
+ * parcel of every second row.
  */
 const SIDE = 100;
 const CELL = 0.001;
@@ -51,7 +51,7 @@ describeEngines('the parcels that a change affects', (engine) => {
       await session.query(`set local track_functions to 'all'`);
       const was = { schema: 'work', table: 'was' };
       await findMeeting(session, 'work', was, [{ schema: 'work', table: 'building' }]);
-      // The gap to a neighbouring parcel is 15 to 22 m, and to the next but one 80 to 110 m. The eight parcels around each parcel are found.
+      // The gap to a neighbouring parcel is about 15 m (east) or 22 m (north), and to the next but one 90 m or 130 m. So 60 m reach the eight neighbours.
       await findNear(session, 'work', was, 60);
       return session.query<{ calls: number }>(
         `select coalesce(sum(pg_stat_get_xact_function_calls(oid)), 0)::int8 as calls from pg_proc where proname = 'geometry_overlaps'`,
@@ -98,7 +98,7 @@ describeEngines('the parcels that a change affects', (engine) => {
 
   it('share a value of a column with a changed parcel, before or after the change', async () => {
     const database = await engine.openDatabase();
-    // Values are shared by five parcels. Parcel 7 had the value 1 and has the value 40; parcel 99 is new, without a value.
+    // Five parcels share each value. The value of parcel 7 changes from 1 to 40. Parcel 99 is new and has no value.
     await database.script(`
       create schema work;
       create table work.was as select n as fid, n / 5 as value from generate_series(0, 499) n where n <> 99;

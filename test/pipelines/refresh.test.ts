@@ -1,4 +1,4 @@
-/** Tests a scheduled refresh. A refresh rebuilds only stale tables and publishes regions as a whole, and a rollback works. */
+/** Tests that a refresh rebuilds only stale tables and publishes a region as a whole, and that a rollback restores the previous publication. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
 
-/** Maps current relations to their partitions. */
+/** Returns the current partition of each published relation of the region. */
 async function partitions(context: Context): Promise<Record<string, string>> {
   return Object.fromEntries([...(await publishedTables(context.database, REGION))].map(([relation, { partition }]) => [relation, partition]));
 }
@@ -48,7 +48,7 @@ describeDatabase('a refresh', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it('loads a region without one of its sources, and reports the source\'s section as not mapped', async () => {
+  it('loads a region without one of its sources, and marks the source\'s values as not mapped', async () => {
     await rename(path('italia_ag_002_txt.zip'), `${files.folder}-aside.zip`);
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
@@ -57,7 +57,7 @@ describeDatabase('a refresh', (engine) => {
     expect(row!.unmapped).toBe(row!.parcels);
   });
 
-  it('fills only the sections of a source that arrives later', async () => {
+  it('rebuilds only the sections of a source whose file arrives later', async () => {
     const before = await partitions(context);
     await rename(`${files.folder}-aside.zip`, path('italia_ag_002_txt.zip'));
     const { plan: planned } = await preview(context, options());
@@ -113,7 +113,7 @@ describeDatabase('a refresh', (engine) => {
       await writeFile(path('MOLISE.zip'), whole);
     });
 
-    it('publishes the comune if the user gives a reason, keeps the reason, and retires the parcels without reusing their fids', async () => {
+    it('publishes the loss if the user gives a reason, stores the reason, and retires the lost parcels', async () => {
       const whole = await readFile(path('MOLISE.zip'));
       await rewriteZip(path('MOLISE.zip'), (name, content) => (name.includes(`/${gone}`) ? null : content));
       const report = await refresh(context, options({ accept: { who: 'somebody@somewhere', why: 'the comune was merged' } }));
@@ -130,7 +130,7 @@ describeDatabase('a refresh', (engine) => {
       await writeFile(path('MOLISE.zip'), whole);
     });
 
-    it('reuses the unchanged comuni, and gives returned parcels their old fids', async () => {
+    it('gives parcels that reappear in the cadastre their previous fids', async () => {
       const [fid] = await context.database.query<{ fid: number }>(`select min(fid) as fid from core.parcel_register where region_code = $1 and starts_with(reference, 'Z002')`, [REGION]);
       const report = await refresh(context, options());
       expect(report.failures).toEqual([]);
@@ -162,7 +162,7 @@ describeDatabase('a refresh', (engine) => {
     });
   });
 
-  it('leaves a region unchanged if a release cannot be loaded, and continues when the file is repaired', async () => {
+  it('leaves a region unchanged if a release cannot be loaded, and succeeds when the file is repaired', async () => {
     const before = await partitions(context);
     const name = (await import('node:fs')).readdirSync(files.folder).find((file) => /classificazione|sismic/i.test(file))!;
     const good = await readFile(path(name));
@@ -178,7 +178,7 @@ describeDatabase('a refresh', (engine) => {
     expect((await refresh(context, options())).failures).toEqual([]);
   });
 
-  it('deletes everything except the current and the previous publication', async () => {
+  it('can be followed by a prune that keeps only the current and the previous publication', async () => {
     const pruned = await prune(context.database, context.sources);
     expect(pruned.partitions.length).toBeGreaterThan(0);
     const before = await partitions(context);

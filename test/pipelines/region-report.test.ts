@@ -30,8 +30,8 @@ const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'istat_comuni
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
 
 /**
- * Returns the part of a report that is the same on both engines. Times, order, durations and bytes are left out. Numbers are rounded to the precision
- * on which builds of PROJ agree.
+ * Returns the part of a report that is the same on both engines. Leaves out times, durations, sizes, digests, versions and release numbers. Rounds fractions
+ * to the precision on which builds of PROJ agree.
  */
 function lasting(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, each: unknown) => {
@@ -155,7 +155,7 @@ describeEngines('a region that was published twice', (engine) => {
     const [loaded] = await context.database.query<{ n: number }>("select count(*)::int4 as n from core.access_point where belfiore = 'Z001'");
     expect([addresses, earlier]).toEqual([loaded!.n, expect.objectContaining({ file: expect.stringMatching(/^indirizzario/) as string })]);
     const counts = (found: readonly FindingCount[]): Record<string, number | null> => Object.fromEntries(found.map(({ kind, count }) => [kind, count]));
-    // The second file has the addresses without points. The second file also has the lines that were rejected because of their points.
+    // The addresses of the second file have no points. Lines that the first load rejected because of their points are therefore new addresses.
     const [added] = await context.database.query<{ n: number }>(
       `select count(*)::int4 as n from core.access_point where belfiore = 'Z001' and address_id not in (
          select progressivo_accesso from layer.accesso where release_id = (select min(release_id) from ledger.release where source_id = 'anncsu_addresses'))`,
@@ -169,13 +169,13 @@ describeEngines('a region that was published twice', (engine) => {
     expect({ addresses: same.addresses, compared_with: same.compared_with, findings: same.findings }).toEqual(passport.address_register);
   });
 
-  it('gets a report with rejects (file and line), checks, times, sizes and licences', async () => {
+  it('has a report with rejects (file and line), checks, times, sizes and licences', async () => {
     const [kept] = await context.database.query<{ n: number }>(
       'select count(*)::int4 as n from ledger.reject where release_id = any ($1)', [report.releases.map(({ release }) => release)],
     );
     expect(report.rejects.reduce((sum, { records }) => sum + records, 0)).toBe(kept!.n);
     expect(report.rejects.flatMap(({ examples }) => examples).every(({ file, position, message }) => file !== '' && position >= 0 && message !== '')).toBe(true);
-    // The second publication built no table that a check reads.
+    // The second publication did not rebuild a table that a check reads.
     expect([initial, report].map(({ checks }) => checks.all.some(({ asked }) => asked === true))).toEqual([true, false]);
     expect(report.checks.all.filter(({ asked }) => asked === null)).toEqual([]);
     expect(report.steps.map(({ step }) => step)).toEqual(expect.arrayContaining(['join', 'check', 'gate', 'publish']));
@@ -231,8 +231,8 @@ describe('HTML', () => {
     const nasty = '<a href=\'x\'>&"\u0000';
     expect(html`<p title="${nasty}">${[nasty, 1, null, html`<b>${2}</b>`]}</p>`.text)
       .toBe('<p title="&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd">&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd1<b>2</b></p>');
-    // Five characters are replaced: two that change the direction of text, a control of ISO 8859, a non-character, and half of a surrogate pair. A complete
-    // surrogate pair stays.
+    // Five characters are replaced: two that change the direction of text, a C1 control character, a non-character, and half of a surrogate pair. A complete
+    // surrogate pair is kept.
     expect(html`${'a\u202eb\u2066c\u0085d\uffffe\ud800f😀\n'}`.text).toBe('a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf😀\n');
     expect(htmlTable('of <it>', ['<a>'], [['<b>'], [1234]]).text).not.toMatch(/<(it|a|b)>/);
   });

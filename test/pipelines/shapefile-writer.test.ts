@@ -40,7 +40,7 @@ const POLYGONS: ShapefileLayer = {
 };
 
 describe('shapefiles', () => {
-  test('a shapefile of polygons with holes and several parts is read by GDAL unchanged', async () => {
+  test('with holes and multipart polygons are read by GDAL unchanged', async () => {
     await writeShapefile(folder, 'polygons', POLYGONS);
     expect((await readdir(folder)).filter((name) => name.startsWith('polygons')).sort()).toEqual(['polygons.cpg', 'polygons.dbf', 'polygons.prj', 'polygons.shp', 'polygons.shx']);
     const { srid, fields, features } = await readBack(join(folder, 'polygons.shp'));
@@ -58,7 +58,7 @@ describe('shapefiles', () => {
     expect(features[1]!.ewkb).toBeNull();
   });
 
-  test('a shapefile of lines or points is read by GDAL unchanged', async () => {
+  test('with lines or points are read by GDAL unchanged', async () => {
     await writeShapefile(folder, 'lines', {
       type: 'line', srid: 32632, fields: [{ name: 'ID', type: 'integer', length: 9 }],
       features: [{ geometry: { type: 'line', lines: [[[0, 0], [1, 1], [2, 0]], [[5, 5], [6, 6]]] }, values: [1] }],

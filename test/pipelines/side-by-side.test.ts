@@ -12,7 +12,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('gives the same digests with one and four parallel builds, and leaves no workspace', async () => {
+  it('has the same digests with one and four parallel builds, and leaves no workspace', async () => {
     const digests = [];
     for (const parallel of [1, 4]) {
       const { database } = await freshContext(engine).then(async (context) => {
@@ -26,7 +26,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
     expect(digests[1]).toEqual(digests[0]);
   });
 
-  it('reports the error of a table when all other tables are finished, and builds that table in the next run', async () => {
+  it('reports the error of a table after all running builds have ended, and builds that table in the next run', async () => {
     const context = await freshContext(engine);
     await context.database.query(`create function public.stop_here() returns event_trigger language plpgsql as $$
       begin
@@ -49,7 +49,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
     await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }));
     for (const longest of tables) {
       await database.query("update ledger.step set detail = jsonb_build_object('seconds', jsonb_build_object($1::text, 1000)) where step = 'join'", [longest]);
-      // A different version built all tables.
+      // All tables must be rebuilt, as if a different version of the program had built them.
       await database.query("update ledger.publication_table set fingerprint = 'another', inputs = '{}' from ledger.publication p where p.publication_id = publication_table.publication_id and unit_code = 14");
       expect((await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }))).failures).toEqual([]);
       const made = await database.query<{ relation: string }>(`

@@ -73,14 +73,14 @@ describeEngines('an embedded database of the compiled program', (engine) => {
     expect(await migrate(first, await loadSources())).toEqual({ steps: [], losses: [] });
   });
 
-  it('equals a database that migrate creates, with its settings', async () => {
+  it('equals a database that migrate creates, including the settings', async () => {
     const { database } = await freshContext(engine);
     expect(await migratedAt(database)).not.toBe(await migratedAt(created[0]!));
     expect(await contentOf(created[0]!)).toEqual(await contentOf(database));
   });
 }, ['pglite']);
 
-it('has a snapshot of the extensions, named after the versions in package.json', async () => {
+it('a checkout has a snapshot of the extensions, named after the versions in package.json', async () => {
   const { dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   const [pglite, postgis] = ['pglite', 'pglite-postgis'].map((name) => dependencies[`@electric-sql/${name}`]?.replaceAll('.', '-'));
   expect((await readdir(join(ROOT, 'pipelines/db'))).filter((file) => file.endsWith('.br'))).toEqual([`extensions-pglite-${pglite}-postgis-${postgis}.br`]);
@@ -103,7 +103,7 @@ async function extensionsOf(database: Database): Promise<unknown> {
   };
 }
 
-it('uses no snapshot if SQL of the compiled program changed, and has the same extensions as a checkout\'s snapshot', async () => {
+it('the compiled program uses no snapshot if its SQL changed, and creates the same extensions as a checkout\'s snapshot', async () => {
   const { readSnapshot: snapshotOfProgram } = await moduleOf<typeof import('../../pipelines/db/pglite-snapshot.ts')>('pipelines/db/pglite-snapshot.js');
   const { openDatabase: openInProgram } = await moduleOf<typeof import('../../pipelines/db/index.ts')>('pipelines/db/index.js');
   expect((await snapshotOfProgram())?.size).toBeGreaterThan(1e6);

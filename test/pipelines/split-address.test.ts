@@ -18,7 +18,7 @@ describe('an address on one line', () => {
     expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour });
   });
 
-  it('gives the stored type and words of a street, and the number, for any combination of type, name and number', () => {
+  it('is split into the number and the street\'s type and words as stored, for any combination of type, name and number', () => {
     const random = randomOf('split addresses');
     const streets = ['VIA ROMA', 'VIALE DEI TIGLI', 'PIAZZA SAN MARCO', "VIA DELL'INDUSTRIA", 'CORSO VITTORIO EMANUELE SECONDO', 'CONTRADA FORNACE', "LOCALITA' PIANO", 'VIA XX SETTEMBRE'];
     const endings = [(n: number) => `, ${n}`, (n: number) => ` ${n}`, (n: number) => `, N. ${n}`, (n: number) => ` n.${n} 86100`, (n: number) => `   ${n}   - 86100`, (n: number) => `,${n}`];

@@ -33,11 +33,11 @@ describe('two SQL texts', () => {
   for (const [what, one, other] of SAME) it(`have the same normal form if they differ in ${what}`, () => expect(normalSql(one)).toBe(normalSql(other)));
   for (const [what, one, other] of OTHER) it(`have different normal forms if they differ in ${what}`, () => expect(normalSql(one)).not.toBe(normalSql(other)));
 
-  it('have the same effect if they differ in whether a table is logged', () => {
+  it('have the same effective SQL if only one of them creates an unlogged table', () => {
     expect(effectiveSql('create unlogged table a (b int4)')).toBe(effectiveSql('create table a (b int4)'));
   });
 
-  it('texts with different comments on a table differ only if descriptions are included', () => {
+  it('have different normal forms but the same effective SQL if they differ in the comment on a table', () => {
     const [one, other] = ["create table a (b int4); comment on table a is 'one; two'; select 1", "create table a (b int4);\ncomment on table a is 'three'; select 1"] as const;
     expect(normalSql(one)).not.toBe(normalSql(other));
     expect(effectiveSql(one)).toBe(effectiveSql(other));
@@ -47,7 +47,7 @@ describe('two SQL texts', () => {
 });
 
 describe('every SQL file of the project', () => {
-  it('stays the same with comments and line ends between its tokens, and changes without one of the tokens', () => {
+  it('has a normal form that stays the same if it is normalised again, or if comments are added around the SQL', () => {
     const files = [...SQL, ...readdirSync(join(ROOT, 'sql/api')).map((name) => `sql/api/${name}`)];
     for (const file of files) {
       const text = readFileSync(join(ROOT, file), 'utf8');
@@ -59,7 +59,7 @@ describe('every SQL file of the project', () => {
     }
   });
 
-  it('does not depend on the position of blanks and comments', () => {
+  it('has a normal form that does not depend on the position of blanks and comments, tested with random tokens', () => {
     const part = fc.constantFrom('select', 'a', '1', '1.5', "'a -- b'", "''", '"x y"', '(', ')', ',', ';', '+', '<=', '::', '$1', '[', ']', ':=');
     const gap = fc.constantFrom(' ', '\n', '\t ', ' -- a\n', '/* b */', ' /* c /* d */ */ ');
     fc.assert(fc.property(fc.array(fc.tuple(part, gap, gap), { minLength: 1, maxLength: 30 }), (all) => {

@@ -13,13 +13,13 @@ import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
 const SOURCES = await loadSources();
 const MAKERS = tableFiles();
-/** Tables of Italy and of the region that is loaded here. */
+/** Files that build the tables of Italy and of the region that is loaded here. */
 const MADE_HERE = [...productFiles(0), ...productFiles(14)];
 
 describe('facts', () => {
   const engine: Facts = { PostgreSQL: '15', PostGIS: '3.3', GEOS: '3.11', PROJ: '9.1' };
 
-  it('facts of files that build tables, and of readers, do not depend on comments, layout and descriptions', () => {
+  it('of files that build tables, and of readers, do not depend on comments, layout and descriptions', () => {
     const files = [...MAKERS, ...SOURCES.flatMap(({ staging, load }) => [staging, load])];
     for (const file of files) {
       const edited = file.text.replace(/^(-- purpose:)/m, '$1 other words of').replace(/\n(?!--)/g, '\n\n   /* said */ ');
@@ -29,7 +29,7 @@ describe('facts', () => {
     }
   });
 
-  it('facts of every file that builds a table contain its version', () => {
+  it('of every file that builds a table contain its version', () => {
     expect(MAKERS.filter(({ version }) => version === null || !Number.isInteger(version) || version < 1).map(({ file }) => file)).toEqual([]);
     for (const file of MAKERS) {
       const raised = parseSqlFile(file.file, file.text.replace(/^-- version: .*$/m, `-- version: ${file.version! + 1}`));
@@ -37,7 +37,7 @@ describe('facts', () => {
     }
   });
 
-  it('facts of a table keep the file name that the ledger records, even if the file moves', () => {
+  it('of a table keep the file name that the ledger records, even if the file moves', () => {
     const names = MAKERS.map(factName);
     expect(new Set(names).size).toBe(names.length);
     // A file that builds a table only for some regions has its own name.
@@ -45,14 +45,14 @@ describe('facts', () => {
     expect(usual.map(({ section, writes: [table] }) => `sql/${section === null ? 'core' : 'sections'}/${tableOf(table!)}.sql`)).toEqual(usual.map(factName));
   });
 
-  it('facts of a reader are its version, its SQL and the fields that fill SQL, but not its code', () => {
+  it('of a reader are its version, its SQL and the fields that are inserted into SQL, but not its code', () => {
     for (const { id, facts, manifest } of SOURCES) {
       expect(facts[`version of ${id}`]).toBe(String(manifest.version));
       expect(Object.keys(facts).filter((name) => !/^(?:version|places|areas|repeats) of |\.sql$/.test(name))).toEqual([]);
     }
   });
 
-  it('facts of a reader change with each field that fills SQL', () => {
+  it('of a reader change with each field that is inserted into SQL', () => {
     const changes: Readonly<Record<string, (source: RegisteredSource) => RegisteredSource>> = {
       places: (source) => ({ ...source, places: Object.fromEntries(Object.entries(source.places ?? {}).map(([layer, columns]) => [layer, { ...columns, place: 'other' }])) }),
       areas: (source) => ({ ...source, layers: Object.fromEntries(Object.entries(source.layers).map(([name, layer]) => [name, { ...layer, areasOf: 'raw_other' }])) }),
@@ -71,7 +71,7 @@ describe('facts', () => {
     expect(Object.keys(sqlFacts(parseSqlFile('sql/core/x.sql', `${calling.text.replace(/core\.overlay_grid\(/g, 'least(')}-- core.gini(\n`)))).not.toContain('sql/functions/gini.sql');
   });
 
-  it('give the reasons of a difference as text', () => {
+  it('yield the reasons for a difference as text', () => {
     const was = { ...engine, 'sql/sections/risk.sql': 'a', 'core.parcel': 'b', 'old.sql': 'c' };
     const now = { ...engine, GEOS: '3.12', 'sql/sections/risk.sql': 'x', 'core.parcel': 'y', 'new.sql': 'z' };
     expect(whyChanged(was, was)).toBeNull();
@@ -87,7 +87,7 @@ describe('facts', () => {
   });
 });
 
-/** Returns the tables of layers, and all tables that depend on them, from the file headers. */
+/** Returns all tables that depend on the given layers, directly or through other tables, according to the file headers. */
 function dependents(layers: readonly Relation[]): Relation[] {
   const touched = new Set<Relation>(layers);
   for (let before = -1; before !== touched.size;) {
@@ -118,7 +118,7 @@ describeDatabase('a loaded region', (engine) => {
     expect(staleIn(found)).toEqual({});
   });
 
-  it('is stale only in the tables of a source if the version of the source changed', async () => {
+  it('is stale only in the tables that depend on a source if the version of the source changed', async () => {
     // Sources of other regions have no file here.
     const here = new Set((await planned({ engine: { ...context.engine, PROJ: '99.1' } })).loads.map(({ located }) => located.source.id));
     expect(here.size).toBeGreaterThan(15);

@@ -37,7 +37,7 @@ describe('a start of the program', () => {
   });
 
   it('does not run compiled code that another user planted in the temporary folder', async () => {
-    // The loader writes the cache entries that an attacker would copy.
+    // Lets the loader write cache entries, and then changes the entries as an attacker would.
     const fill = (api: string, load: string): Promise<unknown> => {
       const script = `const { register } = await import('tsx/${api}/api'); register(); ${load}`;
       return run(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT, env: environment() });

@@ -15,7 +15,7 @@ describe('a statement', () => {
     expect(workspace('rows_of_releases', { from: { schema: 'layer', table: 'a' }, releases: [3, 4] })).toContain('in (3, 4)');
   });
 
-  it('inserts a list of names of one table, and null for an empty list', () => {
+  it('inserts a list of column names of one table, and null for an empty list', () => {
     const names = { schema: 's', layer: 'a', from: { schema: 'layer', table: 'a' }, releases: [1], place: 'belfiore' };
     expect(workspace('rows_of_places', { ...names, series: ['tax_year', 'level'] })).toContain(`concat_ws(' ', l."tax_year", l."level")`);
     expect(workspace('rows_of_places', { ...names, series: [] })).toContain("concat_ws(' ', null)");

@@ -5,7 +5,7 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 
 describeDatabase('coordinates of rasters', (engine) => {
-  it('equal the coordinates of PostGIS to 1e-8 m everywhere in Italy', async () => {
+  it('equal the coordinates of PostGIS to 1e-8 units of the CRS everywhere in Italy', async () => {
     const random = randomOf(7, 'points');
     const points = Array.from({ length: 2000 }, () => [6 + 13 * random.next(), 35 + 12.5 * random.next()] as const);
     const database = await engine.openDatabase();

@@ -36,7 +36,7 @@ function wkb(polygons: readonly (readonly Ring[])[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Returns a stream of random numbers that is the same every time. */
+/** Returns a generator of pseudo-random numbers from 0 to below 1. The same seed gives the same numbers. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -47,7 +47,7 @@ function random(seed: number): () => number {
 
 const GRID = { west: 1000, north: 5000, cellWidth: 10, cellHeight: 10 };
 
-/** Returns `column row` of the cells of a shape. */
+/** Returns the cells of a shape, each as `column row`. */
 function cellsOf(shape: Shape): string[] {
   const found: string[] = [];
   for (let row = shape.firstRow; row <= shape.lastRow; row += 1) {
@@ -134,7 +134,7 @@ describe('the cells of an area', () => {
     }
   });
 
-  it('include the cell to the east or south of a point on a cell border, for any origin of the grid', () => {
+  it('include the cell to the east or south if a point is on a cell border, for any origin of the grid', () => {
     // In a grid of 15″, 41.975° N is a border, but (50 − 41.975) / (10 / 2400) is computed as 1925.9999999999998.
     expect(Math.floor(inCells(50 - 41.975, 10 / 2400))).toBe(1926);
     for (let border = 1; border < 2400; border += 1) {
@@ -166,11 +166,11 @@ interface More {
   readonly value?: typeof height;
   readonly block?: readonly [number, number];
   readonly model?: number;
-  /** Shift of the cells to the east. */
+  /** Shift of the tile to the east, in cells. */
   readonly shift?: number;
 }
 
-/** Returns a tile in memory with its corner at a cell of the grid. */
+/** Returns an in-memory tile with its north-west corner at the corner of the given grid cell. */
 function tileOf(name: string, column: number, row: number, width: number, rows: number, more: More = {}): Made {
   const [blockWidth, blockHeight] = more.block ?? [width, 1];
   const blocks = { opened: 0, closed: 0, read: 0 };
@@ -254,7 +254,7 @@ describe('a mosaic', () => {
   it('takes each cell from the first tile, in order of name, that has data for the cell', async () => {
     const holes = (column: number, row: number): number => ((column + row) % 3 === 0 ? NaN : 1000);
     const [mosaic] = mosaicsOf([tileOf('a', 5, 0, 20, 10, { value: holes }).tile, tileOf('b', 0, 0, 15, 10).tile], new Blocks());
-    // Columns are counted from the first tile.
+    // The mosaic counts columns from its first tile, which begins at column 5 of the grid.
     const expected = (column: number, row: number): number => {
       const first = column >= 5 ? holes(column, row) : NaN;
       return Number.isNaN(first) && column < 15 ? height(column, row) : first;

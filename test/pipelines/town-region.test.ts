@@ -25,7 +25,7 @@ const units = (region: SyntheticRegion) => ([lon, lat]: LonLat): Point => [Math.
 const isOpposite = (a: number, b: number): boolean => (a > 0 && b < 0) || (a < 0 && b > 0);
 const sideOf = ([x1, y1]: Point, [x2, y2]: Point, [x, y]: Point): number => Math.sign((x2 - x1) * (y - y1) - (x - x1) * (y2 - y1));
 
-/** Counts the pairs of edges that cross between their ends. Compares only edges in the same 60 m square. */
+/** Counts the pairs of edges that cross at an inner point of both edges. Compares only edges in the same square of about 60 m. */
 function crossings(rings: readonly (readonly Point[])[]): number {
   const squares = new Map<string, [Point, Point][]>();
   let found = 0;
@@ -49,7 +49,7 @@ function crossings(rings: readonly (readonly Point[])[]): number {
 const roadsAndStrips = (parcels: readonly SyntheticParcel[], comune: SyntheticComune, kind: SyntheticParcel['kind']): SyntheticParcel[] =>
   parcels.filter((parcel) => parcel.comune === comune && parcel.kind === kind);
 
-test('leaves the form lattice unchanged, with the digest of earlier versions', () => {
+test('keeps the digests of earlier versions for the form lattice', () => {
   expect(digest(makeRegion({ parcels: 2000, seed: 1 }))).toMatch(/^6a0d49f83b717838/);
   expect(digest(makeRegion({ parcels: 1500, seed: 3, form: 'lattice' }))).toMatch(/^767caa1c451a1a42/);
   expect(digest(makeRegion({ parcels: 900, seed: 5, region: 4 }))).toMatch(/^5a7dd5732ede5be9/);
@@ -118,7 +118,7 @@ describe.each(SEEDS)('a region with seed %i', (seed) => {
     }
   });
 
-  test('shares no part between neighbouring parcels', () => {
+  test('has no overlapping parcels', () => {
     const mine = parcels.filter(({ comune }) => comune.index === 1);
     for (let i = 0; i < mine.length; i += 9) {
       const [west, south, east, north] = boxOf(mine[i]!.polygons);

@@ -15,7 +15,7 @@ const LIST = new Map([['A001', 14], ['A002', 14], ['B001', 13], ['B002', 13], ['
 const PLACES = [...LIST.keys(), 'X001'];
 const ANY_REGION = fc.constantFrom(null, null, 13, 14, 16);
 
-/** Generates files of one source, with one or several layers and their places. */
+/** Generates the loaded files of one source, each with up to two layers and their places, and the planned regions. */
 const inventories = fc.constantFrom(...SOURCES).chain((source) => {
   const layers = source.layer.writes.map((layer) => layer.slice('layer.'.length));
   // A layer either has the places of its rows, or the single place ''.
@@ -35,7 +35,7 @@ const inventories = fc.constantFrom(...SOURCES).chain((source) => {
   }));
 });
 
-/** Returns the regions of a file's places by the rule of the contract: packaging, list, rows. */
+/** Returns the region of each place of a file: the region of the file if known, else the place's region in the list, else the likely region of the rows. */
 function regionsOf(file: LoadedFile): (number | null)[] {
   return file.held.flatMap(({ likelyRegion, places }) => places.map((place) => file.region ?? LIST.get(place) ?? likelyRegion));
 }
@@ -55,10 +55,10 @@ it(`every loaded file that is not used has a correct reason, seed ${seed}`, () =
         const other = [...used].find(({ name }) => name === instead[1])!;
         const [layers, places] = [other.held.map(({ layer }) => layer), other.held.flatMap((held) => held.places)];
         expect(other).toBeDefined();
-        // Both files cover the same layer. The files also cover the same place, unless one file is complete.
+        // Both files cover the same layer. They also cover the same place, unless the used file is complete.
         expect(file.held.some(({ layer }) => layers.includes(layer))).toBe(true);
         expect(file.held.some((held) => held.places.some((place) => places.includes(place))) || other.complete).toBe(true);
-        // The unused file belongs to a planned region.
+        // At least one place of the unused file can be in a planned region.
         expect(regionsOf(file).some((region) => region === null || units.includes(region) || units.includes(0))).toBe(true);
       } else if (reason.startsWith('belongs to')) {
         const named = REGIONS.filter(({ name }) => reason.includes(name)).map(({ code }) => code).sort((a, b) => a - b);

@@ -129,7 +129,7 @@ describe('the files that validate reads', () => {
     await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/made_column-added.csv'))]]);
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ source: 'mef_income', ok: false });
-    // The test file has fewer records than the publisher's file.
+    // ENVELOPE is reported because the test file has fewer records than the publisher's file.
     expect(verdict!.findings.map(({ code, column, samples, at }) => ({ code, column, samples, at }))).toEqual([
       { code: 'COLUMNS_ADDED', column: 'Cedolare secca - Frequenza', samples: ['4'], at: expect.stringMatching(/_2023\.zip!redditi\.csv$/) },
       { code: 'ENVELOPE', at: expect.stringMatching(/_2023\.zip$/) },
@@ -212,14 +212,14 @@ describe('names that were encoded twice', () => {
     expect(verdict?.findings.map(({ hint }) => hint).join()).not.toContain('Use the downloaded file');
   });
 
-  it('are rejected if they are everywhere in the file, with the hint to use the downloaded file', async () => {
+  it('are an error if they occur throughout the file, with the hint to use the downloaded file', async () => {
     const path = join(folder, 'STRAD_MOLI_20260703.csv');
     writeFileSync(path, Buffer.from(Buffer.from(streets(['VIA CIR\u00d2', 'VIA PER\u00d2', 'LOCALIT\u00c0 FINTA', 'VIA FORL\u00cc']), 'utf8').toString('latin1'), 'utf8'));
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'ENCODING_WRONG', hint: expect.stringContaining('Use the downloaded file') }] });
   });
 
-  it('are also kept in a list of comuni', async () => {
+  it('are kept in a list of comuni', async () => {
     const path = join(folder, 'zone_doppie_2024.csv');
     writeFileSync(path, 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\nMOLISE;Campobasso;CB;Forl\u00c3\u00ac Finto;70001;3\r\n');
     const [verdict] = await validate([path], sources, null, () => undefined);

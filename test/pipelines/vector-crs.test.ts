@@ -1,4 +1,4 @@
-/** Tests that a vector file keeps its own CRS after any number of opened files. */
+/** Tests that the CRS of a vector file is read correctly, however many files were opened before. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

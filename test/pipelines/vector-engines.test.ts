@@ -48,7 +48,7 @@ async function sameOf(paths: readonly string[]): Promise<readonly LayerDigest[]>
   return wasm.layers;
 }
 
-/** Returns the paths of the vector files below a folder, and of zips that contain vector files. */
+/** Returns the paths of the vector files and zips below a folder. */
 function vectorFiles(below: string): string[] {
   return readdirSync(below, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:shp|gpkg|kml|zip)$/i.test(entry.name))
@@ -57,7 +57,7 @@ function vectorFiles(below: string): string[] {
 }
 
 /**
- * Fields of each type that GDAL's drivers read, as a GeoPackage and a File Geodatabase. The values include nulls, an empty text, and large and small numbers.
+ * GeoJSON with fields of different types, which a test converts to several formats. The values include nulls, an empty text, and large and small numbers.
  */
 const ALL_TYPES = `{"type":"FeatureCollection","features":[
 ${[

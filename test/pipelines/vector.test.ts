@@ -29,7 +29,7 @@ interface Row {
   readonly deleted?: boolean;
 }
 
-/** Writes a shapefile of polygons with a text field of 12 bytes and a number. Sets bytes that other writers do not set. */
+/** Returns a shapefile of polygons with a text field of 12 bytes and an integer field. Sets the code page and marks deleted records, unlike the writer. */
 function shapefile(rows: readonly Row[], languageDriver = 0): { shp: Buffer; shx: Buffer; dbf: Buffer } {
   const { shp, shx, dbf } = shapefileParts({
     type: 'polygon', srid: 32632, encoding: null, fields: [{ name: 'scenario', type: 'text', length: 12 }, { name: 'CODE', type: 'integer', length: 9 }],
@@ -93,7 +93,7 @@ function ring(ewkb: Buffer): [number, number][] {
 }
 
 describe('a shapefile', () => {
-  it('has names, types, count, CRS, and features in file order with easting first', async () => {
+  it('has field names, field types, a feature count, a CRS, and features in file order with easting first', async () => {
     const path = await write([row(1, 'Molise'), row(2, '')]);
     const dataset = await openVector(path);
     expect(dataset.layers).toHaveLength(1);
@@ -173,7 +173,7 @@ describe('a shapefile', () => {
     ['no .cpg and bytes that are UTF-8', {}, Buffer.from('Agliè')],
     ['no .cpg and bytes that are not UTF-8', {}, Buffer.from('Agliè', 'latin1')],
     ['no .cpg and a code page in the .dbf', { languageDriver: 0x02 }, Buffer.from([0x41, 0x67, 0x6c, 0x69, 0x8a])],
-  ])('has its text decoded by %s', async (_, options, bytes) => {
+  ])('has its text decoded correctly with %s', async (_, options, bytes) => {
     const features = await all(await write([row(1, bytes), row(2, 'Roma')], options));
     expect(features.map((f) => f.properties['scenario'])).toEqual(['Agliè', 'Roma']);
   });
@@ -185,7 +185,7 @@ describe('a shapefile', () => {
     await dataset.close();
   });
 
-  it('is rejected with an unknown encoding', async () => {
+  it('is rejected if its encoding is unknown', async () => {
     expect((await failure(openVector(await write([row(1)], { cpg: 'KOI8-R' })))).code).toBe('ENCODING_UNKNOWN');
   });
 
@@ -257,7 +257,7 @@ describe('a GeoPackage', () => {
     const path = join(folder, 'e.gpkg');
     await writeGeoPackage(path, layers);
     const bytes = await readFile(path);
-    // Pages of the feature table are written last, before the spatial index. Damages every page header of the middle third.
+    // Pages of the feature table are written last, before the spatial index. Damages every page header in the middle third of the file.
     for (let page = Math.floor(bytes.length / 4096 / 3); page < Math.floor(((bytes.length / 4096) * 2) / 3); page += 1)
       bytes.fill(0xff, page * 4096, page * 4096 + 64);
     await writeFile(path, bytes);
@@ -379,7 +379,7 @@ describe('a big file', () => {
     const path = await write(Array.from({ length: 5_000 }, (_, i) => row(i)));
     const errors = await alone(`
       let thread;
-      // The last worker: newer versions of Node also report the loader's thread.
+      // The last worker is the engine's thread. Newer versions of Node also report the loader's thread.
       process.on('worker', (worker) => (thread = worker));
       const outcome = (work) => work.then(() => null, ({ code, kind, at, detail, hint }) => ({ code, kind, at, detail, hint }));
       const dataset = await openVector(${JSON.stringify(path)});
@@ -397,26 +397,26 @@ describe('the choice of the engine', () => {
   const wasm = (): Promise<LoadedEngine> => Promise.resolve({ version: '3.8.4', calls });
   const absent = (): Promise<never> => Promise.reject(new Error('Cannot find package\nRequire stack'));
 
-  it('gives gdal-async if it is installed', async () => {
+  it('returns gdal-async if it is installed', async () => {
     expect(await chooseEngine(null, { native, wasm: absent })).toEqual({ engine: 'gdal-async', version: '3.6.2', calls, fallback: null });
   });
 
-  it('gives gdal3.js and the reason if gdal-async cannot be loaded', async () => {
+  it('returns gdal3.js and the reason if gdal-async cannot be loaded', async () => {
     expect(await chooseEngine(null, { native: absent, wasm })).toEqual({ engine: 'gdal3.js', version: '3.8.4', calls, fallback: 'Cannot find package' });
   });
 
-  it('gives the engine that a test requests, or an error', async () => {
+  it('returns the engine that a test requests, or fails if this engine is not installed', async () => {
     expect((await chooseEngine('gdal3.js', { native, wasm })).engine).toBe('gdal3.js');
     const error = await failure(chooseEngine('gdal-async', { native: absent, wasm }));
     expect([error.code, error.kind, error.detail]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal-async, found: Cannot find package']);
   });
 
-  it('gives an error with the next step if no engine can be loaded', async () => {
+  it('fails with the next step if no engine can be loaded', async () => {
     const error = await failure(chooseEngine(null, { native: absent, wasm: absent }));
     expect([error.code, error.kind, error.detail, error.fix]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal3.js, found: Cannot find package', 'make setup']);
   });
 
-  it('does not import the compiled package', async () => {
+  it('imports only the types of gdal-async', async () => {
     const source = await readFile(new URL('../../pipelines/formats/gdal-native.ts', import.meta.url), 'utf8');
     const imports = source.split('\n').filter((line) => /\bfrom 'gdal-async'/.test(line));
     expect(imports).toEqual(["import type * as Gdal from 'gdal-async';"]);

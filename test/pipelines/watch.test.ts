@@ -1,4 +1,4 @@
-/** Tests nights of an unattended machine: the requests to publishers, the publications and the reports. */
+/** Tests the nightly runs of `mappale watch`: the requests to publishers, the publications and the reports. */
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ describeDatabase('mappale watch', (engine) => {
     publisher.routes.set(ZIP, served(bytes('MOLISE.zip')));
     publisher.routes.set(FUEL, served(bytes('anagrafica_impianti_attivi.csv')));
     data = await mkdtemp(join(tmpdir(), 'mappale-watch-'));
-    // Two lists that were downloaded by hand.
+    // `watch` does not download these two lists here. They are in the folder as if the user had downloaded them by hand.
     await mkdir(join(data, 'by-hand'));
     for (const name of ['Elenco-comuni-italiani.csv', 'comuni-soppressi.csv']) await copyFile(join(files.folder, name), join(data, 'by-hand', name));
     texts = [];
@@ -108,7 +108,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(asked()).toEqual([ZIP, FUEL]);
   });
 
-  it('requests a late file every seventh day for five weeks, even if a night starts early, and then waits for the next date', async () => {
+  it('requests a late file every seventh day for five weeks, even if a nightly run starts early, and then waits for the next date', async () => {
     const nights = ['2027-03-16T02:15:00Z', '2027-03-17T02:14:58Z', '2027-03-18T02:15:00Z', '2027-04-13T02:15:00Z', '2027-04-20T02:15:00Z'];
     const weeks: boolean[] = [];
     for (const time of nights) {
@@ -198,7 +198,7 @@ describeDatabase('mappale watch', (engine) => {
     expect([waited.slice(0, 3), now >= 150_000]).toEqual([[60, 60, 30.002], true]);
   });
 
-  it('waits for the hour of the next night', () => {
+  it('waits until the next occurrence of the configured time', () => {
     const hours = (now: string): number => untilNext('02:15', new Date(now)) / 3_600_000;
     expect([hours('2026-11-23T02:14:00'), hours('2026-11-23T02:15:00'), hours('2026-11-23T14:15:00')]).toEqual([1 / 60, 24, 12]);
   });

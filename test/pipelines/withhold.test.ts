@@ -1,4 +1,4 @@
-/** Tests unusable files. An unusable file of a mandatory source withholds the region. Any other unusable file is left out of the publication. */
+/** Tests unusable files. A file withholds the region if its source is mandatory or its checks fail. Other unusable files are left out of the publication. */
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -50,7 +50,7 @@ async function failing(files: Failing): Promise<RegisteredSource[]> {
 
 describeDatabase('a file that cannot be used', (engine) => {
   let made: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** A database with all files of the region. */
+  /** URL of a database into which all files of the region were loaded. */
   let wholeUrl: string;
   let whole: Record<string, string>;
   /** Maps sources to the paths of their files. */
@@ -101,7 +101,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
   });
 
-  /** Chooses random sources that may not withhold a region, and a random file of each. */
+  /** Chooses `count` random sources that never withhold a region, and a random file of each. */
   const someOptional = (count: number, only: (paths: readonly string[]) => boolean = () => true): Map<string, string> => {
     const ids = [...filesOf].filter(([id, paths]) => !WITHHOLDING.includes(id) && only(paths)).map(([id]) => id).sort();
     expect(ids.length).toBeGreaterThanOrEqual(count);
@@ -118,7 +118,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     const bad = someOptional(4);
     const paths = [...bad.values()];
     const expected = [...bad].map(([id, path]) => [id, nameOf(path)] as const).sort();
-    // Half of the damages are detected when the file is recognised, and half when the file is read.
+    // The damage of two files is detected when the file is recognised, and the damage of the other two when the file is read.
     const pages = paths.slice(0, 2);
     for (const path of pages) await writeFile(here(path), PAGE);
     const url = await migratedDatabase(engine);
@@ -150,7 +150,8 @@ describeDatabase('a file that cannot be used', (engine) => {
 
     for (const path of pages) await restore(path);
     const repaired = await open(new Map(), url);
-    // The gate measures a source without earlier files as on a first load. If other files of the source were in use, the gate compares with these files.
+    // The gate measures a source without earlier files as on a first load. If other files of the source were in use, the gate compares with these files,
+    // and the user must accept the change.
     const accept = sections.some(({ state }) => state === 'kept') ? { who: 'test', why: 'the file was repaired' } : null;
     expect(codes(await refresh(repaired, loadOptions([folder], [MOLISE], { accept })))).toEqual([]);
     expect(await content(repaired)).toEqual(whole);

@@ -35,7 +35,7 @@ async function read(path: string): Promise<{ rows: XlsxRow[]; counted: number; s
 }
 
 describe('a workbook', () => {
-  it('is read back after it was written here, with numbers as digits and gaps as null', async () => {
+  it('that mappale wrote is read back with numbers as digits and gaps as null', async () => {
     const path = join(folder, 'a.xlsx');
     const random = randomOf('xlsx');
     const table = Array.from({ length: 3_000 }, (_, row) => Array.from({ length: 30 }, (_unused, column) => (column % 7 === 3 ? null : column % 2 === 0 ? random.below(1_000) : `è <&> "${row % 50}"`)));
@@ -71,7 +71,7 @@ describe('a workbook', () => {
     }
   });
 
-  it('is recognised from the first bytes of its files', () => {
+  it('returns its first rows from the first bytes of its files', () => {
     const sheet = Buffer.from('<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="2"><c r="A2" t="s"><v>900</v></c><c r="B2"><v>7</v></c></row><row r="3"><c r="A');
     expect(firstRows(sheet, Buffer.from('<sst><si><t>CODREG</t></si><si><t>tagli'), 5)).toEqual([{ number: 1, cells: ['CODREG'] }, { number: 2, cells: [null, '7'] }]);
   });

@@ -54,7 +54,7 @@ describe('an element', () => {
     expect(fault(text)).toEqual({ message, line, column });
   });
 
-  it('may have any ampersands in comments, CDATA and instructions, even across pieces', () => {
+  it('may contain ampersands in comments, CDATA and processing instructions, even across pieces', () => {
     expect(parse('<p:x><!-- & --><![CDATA[&]]><?i & ?>&amp;</p:x>')!.element.text).toBe('&&');
     expect(parse('<p:x><!-- & </p:x>', ' & </p:x>', ' & --></p:x>')).not.toBeNull();
     expect(fault('<p:x><!-- & </p:x>', ' & -', '-> & </p:x>')).toMatchObject({ message: 'an ampersand that begins no entity' });
@@ -78,7 +78,7 @@ describe('a prologue', () => {
     expect(() => parser.write(Buffer.from(text))).toThrow(expect.objectContaining({ name: 'XmlError', place: { line, column } }));
   });
 
-  it('a document in a different encoding is rejected with the position of the first invalid byte', () => {
+  it('is rejected if it is not valid UTF-8', () => {
     expect(() => new XmlPrologueParser().write(Buffer.from('<!-- \xe0 --><a>', 'latin1'))).toThrow(expect.objectContaining({ message: 'bytes that are not UTF-8' }));
   });
 });

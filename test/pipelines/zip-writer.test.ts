@@ -31,7 +31,7 @@ describe('a zip written by the writer', () => {
     await archive.close();
   });
 
-  it('has the requested date', async () => {
+  it('stores the requested date of an entry, or 1980-01-01', async () => {
     const path = join(folder, 'dated.zip');
     await writeZip(path, [['a.gml', 'x', { modified: '2026-07-01' }], ['b.gml', 'x']]);
     const archive = await ZipArchive.open(path);

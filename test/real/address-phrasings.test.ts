@@ -15,7 +15,7 @@ const FILE = fileURLToPath(new URL('../../../shared/facts/address-queries-2.tsv'
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 const COMUNE = 'Roccapparente';
 
-describeDatabase('the second collection of queries', (engine) => {
+describeDatabase('a search with the second collection of queries', (engine) => {
   const rows = existsSync(FILE) ? rowsAsked(readFileSync(FILE, 'utf8')) : [];
   const comune = region.comuni.find(({ italianName }) => italianName === COMUNE)!;
   let database: Database;
@@ -31,7 +31,7 @@ describeDatabase('the second collection of queries', (engine) => {
     await database.query('insert into core.comune_name values ($1, $2::text, $3, $4, $2::text) on conflict do nothing', [region.code, '86140', comune.belfiore, 'postal_code']);
   });
 
-  it.skipIf(rows.length === 0).each(['geocoder-tester', 'own'])('finds every row of the kind %s at rank 1', async (kind) => {
+  it.skipIf(rows.length === 0).each(['geocoder-tester', 'own'])('finds the address of every query of the kind %s at rank 1', async (kind) => {
     const asked = rows.filter((row) => row.kind === kind);
     const missed: unknown[] = [];
     for (const { query, street, number } of asked) {

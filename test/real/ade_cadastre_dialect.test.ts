@@ -1,4 +1,4 @@
-/** Tests that the synthetic files have the dialect of the real files. Both kinds of files have the same bytes except for values. */
+/** Tests that the synthetic files use the dialect of the real files. Except for the values, both kinds of files must have the same bytes. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { realData } from '../harness/real-data.ts';
 
 const path = realData('cadastre/MOLISE.zip');
 
-/** Returns the root and the first member, without their values. */
+/** Returns the root element and first member of a GML file of the first comune, with placeholders instead of values. */
 async function skeleton(file: string, province: string, suffix: string): Promise<string> {
   const region = await ZipArchive.open(file);
   const zip = await region.archive(province);

@@ -37,7 +37,7 @@ describe('published files of ANNCSU', () => {
     expect(recognition).toEqual({ role: 'STRAD', vintage: '2026-06-02', region: 18, complete: true });
     expect(collected!.members[0]).toMatchObject({ records: 71_073, rows: 71_073, rejects: [] });
     const rows = collected!.rows['raw_street']!;
-    // The count of accesses equals the number of accesses in the indirizzario of the same day.
+    // The access counts of the streets add up to the number of accesses in the indirizzario of the same day.
     expect(rows.reduce((sum, row) => sum + Number(row['total_accesses']), 0)).toBe(1_407_437);
     expect(new Set(rows.map((row) => row['progressivo_nazionale'])).size).toBe(71_073);
     expect(rows.every((row) => (row['search_tokens'] as string[]).every((tokens) => /^[a-z0-9]+( [a-z0-9]+)*$/.test(tokens)))).toBe(true);
@@ -45,7 +45,7 @@ describe('published files of ANNCSU', () => {
     expect(rows.filter((row) => (row['search_types'] as (string | null)[])[0] === null).length / rows.length).toBeLessThan(0.02);
   });
 
-  it.skipIf(LAMEZIA === null)('include the indirizzario of Lamezia, which is read to the last access with points', async () => {
+  it.skipIf(LAMEZIA === null)('include the indirizzario of Lamezia, which has coordinates and is read to the last access', async () => {
     const { recognition, collected } = await trial(source, LAMEZIA!);
     expect(recognition).toEqual({ role: 'INDIR', vintage: '2026-06-02', region: null, complete: false });
     expect(collected!.members[0]).toMatchObject({ records: 6_000, rows: 6_000, rejects: [] });

@@ -8,7 +8,10 @@ import { trial } from '../harness/trial.ts';
 
 const folder = realData('buildings');
 
-/** Returns the signed areas of all rings of an EWKB polygon or multipolygon. Here outer rings are clockwise and holes counter-clockwise. */
+/**
+ * Returns the area of an EWKB polygon or multipolygon, which is the absolute sum of the signed areas of its rings. Here outer rings are clockwise and holes
+ * counter-clockwise.
+ */
 function ringsArea(ewkb: Buffer): number {
   let area = 0;
   let [x0, y0, x1, y1] = [0, 0, 0, 0];

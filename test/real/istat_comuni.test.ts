@@ -25,7 +25,7 @@ describe('the real list of comuni of 2023', () => {
     expect(rows.find(({ belfiore }) => belfiore === 'A952')).toMatchObject({ name: 'Bolzano', name_other: 'Bozen', province_code: '021', capoluogo: true });
   });
 
-  /** Returns the rows of 2023 in the columns of later years. The later columns have NUTS 2024 instead of 2010, and from 2026 the codes of 2017–2025. */
+  /** Returns the rows of 2023 in the layout of a later year, with codes of NUTS 2024 instead of 2010. From 2026, the layout also has the codes of 2017–2025. */
   function edition(year: number): string[][] {
     const lines = new TextDecoder('windows-1252').decode(readFileSync(path!), { stream: true }).trimEnd().split('\r\n');
     const table = lines.map((line) => line.split(/;(?=(?:[^"]*"[^"]*")*[^"]*$)/).map((cell) => cell.replace(/^"|"$/g, '')));

@@ -36,7 +36,7 @@ describe('the real fuel stations', () => {
     expect(rows.every((row) => Object.values(row).every((value) => typeof value !== 'string' || !/[\t]|^ | $| {2}/.test(value)))).toBe(true);
     expect(rows.filter(({ region_code }) => region_code === null)).toEqual([]);
     expect(rows.filter(({ lat, lon }) => lat === null || lon === null).length).toBe(1);
-    // Half of the stations have a house number. All other stations have a kilometre or no number.
+    // About half of the stations have a house number. All other stations have a kilometre or no number.
     expect(rows.filter(({ number }) => number !== null)).toHaveLength(2_096);
   });
 });
@@ -48,7 +48,7 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
     await database.session(createFunctions);
   });
 
-  it.skipIf(FILE === null || LIST === null)('are each reported in one region, located or with the reason', async () => {
+  it.skipIf(FILE === null || LIST === null)('are each reported in exactly one region, with the reason why they cannot be located', async () => {
     const { collected } = await trial(source, FILE!);
     const rows = collected!.rows['raw_fuel_station'] as Station[];
     // Creates the comuni that the stations name, without boundaries and streets. Only the assignment of stations to comuni is tested.

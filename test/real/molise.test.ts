@@ -69,7 +69,7 @@ describe.skipIf(!there)('San Felice del Molise (H833), as published (real data n
     });
   });
 
-  it('returns the same bytes from both engines', ({ skip }) => {
+  it('has the same bytes on both engines', ({ skip }) => {
     const [first, second] = [...records.values()];
     if (first === undefined || second === undefined) return skip('only one engine ran');
     expect([...second]).toEqual([...first]);

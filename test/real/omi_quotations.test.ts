@@ -56,7 +56,7 @@ describe('the real files of the OMI', () => {
     expect(keys(perimeters)).toEqual(keys(zones));
   });
 
-  it.skipIf(absent)('have the same prices and rents of Milano as the lines of the file', async () => {
+  it.skipIf(absent)('are read with the prices and rents of Milano that the lines of the file state', async () => {
     const path = real(`${MILANO}/QI_1292013_1_20251_VALORI.csv`);
     const [title, header, ...lines] = readFileSync(path, 'latin1').trimEnd().split('\n') as [string, string, ...string[]];
     expect(parseTitle(title)).toMatchObject({ semester: { text: '2025_1' } });

@@ -31,7 +31,7 @@ function listed(path: string): Listed[] {
   }));
 }
 
-/** Plates of provinces that no comune of the list has today, including two renamed provinces. */
+/** Maps province codes to plates that no comune of the list has today. Two of these provinces still exist under a different plate. */
 const OLD_PLATES: Readonly<Record<string, string>> = { 104: 'OT', 105: 'OG', 106: 'VS', 107: 'CI', '041': 'PS', '040': 'FO' };
 
 describe.skipIf(FILE === null)('the published list of comuni', () => {
@@ -110,7 +110,7 @@ describe.skipIf(FILE === null)('the published list of comuni', () => {
       }
     });
 
-    it('finds cities by names in another language', async () => {
+    it('finds cities by their names in other languages', async () => {
       const names = [['Naples', 'Napoli'], ['Mailand', 'Milano'], ['Turijn', 'Torino'], ['Gênes', 'Genova'], ['Venecia', 'Venezia'], ['Padua', 'Padova'], ['Syracuse', 'Siracusa']] as const;
       for (const [foreign, name] of names) expect(await comuniOf(`Via Milanesi 3, ${foreign}`), foreign).toEqual(comuni.filter((each) => each.name === name).map(({ belfiore }) => belfiore));
       const [row] = await database.query<{ n: number }>("select count(distinct key)::int as n from core.place_name where kind = 'foreign'");

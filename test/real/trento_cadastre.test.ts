@@ -46,7 +46,7 @@ describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data ne
       expect(Math.abs(found!.parcels - found!.boundary)).toBeLessThan(0.01);
     });
 
-    it('has land and building parcels with references and fids in the first half of the region\'s range, in the current comune', async () => {
+    it('has parcels with fids from the start of the region\'s range, in the current comune', async () => {
       const rows = await context.database.query('select reference, label, gml_id, kind, belfiore, sheet, fid from core.parcel order by fid limit 2');
       expect(rows[0]).toEqual({ reference: 'IT.TN.001..1', label: '.1', gml_id: 'IT.TN.001..1', kind: 'land', belfiore: 'M365', sheet: null, fid: 400_000_000 });
       expect(await context.database.query('select prefix, code, name, name_other, belfiore from core.comune_catastale')).toEqual([{ prefix: 'IT.TN.001', code: '001', name: 'AGRONE', name_other: null, belfiore: 'M365' }]);

@@ -23,8 +23,7 @@ const OBJECTS = /^ok +the database has every table, index, function and grant of
 /** Maximum number of files that a small change may touch, including its golden files. */
 const MOST_FILES = 6;
 /**
- * Number of golden files of a section, which the tests of the golden files write. The golden file has the rows of the table, their version and the section's
- * JSON.
+ * Number of golden files of a section. `goldens.test.ts` writes the golden file, which contains the rows of the table, their version and the section's JSON.
  */
 const GOLDEN_FILES = 1;
 /** Number of files outside the folder: `synthetic.ts` of a source states the true values of the section. */
@@ -80,11 +79,11 @@ describeDatabase('a section that is added as one folder', (engine) => {
     expect(loaded.built).toEqual(['section.shaking']);
   });
 
-  it('touches at most six files with its test and its true values, because all lists follow from the folder', async () => {
+  it('touches at most six files with its test and its true values, because all lists are derived from the folder', async () => {
     const folder = readdirSync(join(copy.folder, 'sql/sections/shaking'));
     expect(folder.filter((name) => name.endsWith('.test.ts')).length).toBe(1);
     expect(folder.length + GOLDEN_FILES + TRUTH_FILES).toBeLessThanOrEqual(MOST_FILES);
-    // `doctor` does not print this line if the object list was written from other SQL files.
+    // `doctor` prints this line only if the list of database objects was generated from the same SQL files.
     expect(await doctor()).toMatch(OBJECTS);
   });
 
@@ -104,7 +103,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
     }
   });
 
-  it('is explained with every node', async () => {
+  it('is explained with the nodes of the model', async () => {
     const [{ fid } = { fid: 0 }] = await look((database) => database.query<{ fid: number }>('select min(fid) as fid from section.shaking'));
     const found = JSON.parse(await copy.mappale(url, 'explain', String(fid), 'shaking', '--json')) as { reproduced: boolean; rules: string[]; evidence: { source: string; value: string }[] };
     expect(found).toMatchObject({ reproduced: true, rules: ['sql/sections/shaking/build.sql'] });

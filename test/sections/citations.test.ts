@@ -72,7 +72,7 @@ describeEngines('the citations of a region', (engine) => {
     const shows = (parcel: (typeof parcels)[number]): boolean => !isEmpty(parcel[section] as Block | readonly unknown[] | null);
     const filled = parcels.filter(shows);
     expect(filled.length, `parcels with the section, MAPPALE_TEST_SEED=${testEnvironment().seed}`).toBeGreaterThan(0);
-    // On the embedded engine, every parcel is explained only if `MAPPALE_TEST_ENGINES` names the engine. The sample begins with a parcel that has the section.
+    // The embedded engine explains every sixth parcel, unless `MAPPALE_TEST_ENGINES` names this engine. The sample begins with a parcel that has the section.
     const step = engine.name === 'pglite' && !testEnvironment().enginesNamed ? 6 : 1;
     const chosen = [...filled, ...parcels.filter((parcel) => !shows(parcel))].filter((_, index) => index % step === 0);
     const kinds: readonly string[] = SECTIONS.find(({ name }) => name === section)!.kinds;

@@ -26,7 +26,7 @@ const SETUP = `
     ('Z101', '070001', 14, 'Molise', '070001', '070001', '070001', '070001'),
     ('Z102', '070002', 14, 'Molise', '070002', '094002', '094002', '094002'),
     ('Z103', '094003', 14, 'Molise', '094003', '094003', '094003', '094003'),
-    -- Created in 2024, without former codes. Until 1960, another comune had this number.
+    -- Created in 2024, without former codes. Until 1960, a different comune had this number.
     ('Z104', '070104', 14, 'Molise', null, null, null, null);
   create table comune_suppressed (istat_code text, name text, divided bool, event_date date, successor_istat_code text, successor_name text);
 `;
@@ -70,7 +70,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       { old_istat_code: `11200${n}`, istat_code: `11200${n}`, belfiore: `Z00${n}`, reason: 'in force', event_date: null, divided: false })));
   });
 
-  it('dates former numberings by the first day of the next numbering, and a comune that moved has no day', async () => {
+  it('dates former numberings by the first day of the next numbering, and gives no date for a move to another province', async () => {
     expect(await build('', 20)).toEqual([
       ['090001', 'Z001', 'province renumbered', '2026-01-01', false],
       ['090002', 'Z002', 'province renumbered', '2026-01-01', false],
@@ -81,7 +81,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(await build('')).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
   });
 
-  it('also uses the current code as the code of 2017 if the edition is older than 2026', async () => {
+  it('uses the current code as the code of 2017 if the edition is older than 2026', async () => {
     const rows = await inCodes('update comune_code set istat_code = code_107_2017, code_107_2017 = null where region_code = 20', rowsOf);
     expect(rows.map(({ old_istat_code, istat_code, reason, event_date }) => [old_istat_code, istat_code, reason, event_date])).toEqual([
       ['090001', '090001', 'in force', null], ['090002', '090002', 'in force', null], ['090003', '090003', 'in force', null],
@@ -90,7 +90,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     ]);
   });
 
-  it('follows mergers and numberings to the current comune', async () => {
+  it('follows mergers and renumberings to the current comune', async () => {
     expect(await build(`
       ('090901', 'A', false, '1928-01-01', '090902', 'B'), ('090902', 'B', false, '1950-07-01', '090001', 'C'),
       ('104903', 'D', false, '2012-03-04', '104002', 'E')`, 20)).toEqual(expect.arrayContaining([
@@ -135,7 +135,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       .toEqual(expect.arrayContaining([['070800', 'Z101', 'merged', '1900-01-01', false]]));
   });
 
-  it('ends at cycles, and at codes that end outside the lists', async () => {
+  it('omits codes that lead into a cycle or to no comune in the lists', async () => {
     expect(await build(`
       ('070801', 'A', false, '1928-01-01', '070802', ''), ('070802', 'B', false, '1928-01-01', '070801', ''), ('070803', 'C', false, '1947-01-01', null, 'Stato estero'),
       ('070804', 'D', false, '1950-01-01', '070999', ''), ('070805', 'E', false, '1950-01-01', '070805', '')`)).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
@@ -212,7 +212,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       await session.script(sqlOf('sql/sections/basic/build_postal_code.sql'), 'sql/sections/basic/build_postal_code.sql');
       return session.query('select fid, cap from postal_code order by fid');
     });
-    // Only an earlier edition has Z103, so that edition is used for Z103.
+    // Only an earlier edition contains Z103, so that edition is used for Z103.
     expect(caps).toEqual([{ fid: 1, cap: '86001' }, { fid: 2, cap: '86002' }, { fid: 3, cap: '86004' }]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Tests shares of parcels in areas with edges that are straight in their publisher's CRS. Exact values are computed in the plane with proj4js and
- * polyclip-ts. A parcel's edges are straight in degrees, so they are split at 10 m and transformed to the publisher's CRS. In that CRS, the area needs no
- * splitting. The inverse transformation is used only in transverse Mercator, where the result is exact.
+ * Tests shares of parcels in hazard areas with edges that are straight in their publisher's CRS. Exact values are computed in the plane with proj4js and
+ * polyclip-ts. A parcel's edges are straight in degrees, so they are split into pieces of at most 10 m and transformed to the publisher's CRS. The edges of
+ * the hazard area are not split. Shared areas are computed with the inverse transformation only from transverse Mercator, where the result is exact.
  */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -57,7 +57,7 @@ function magnitude(from: number, to: number, random: Random): number {
   return from * (to / from) ** random.next();
 }
 
-/** Returns a parcel on or near the border of an area: a quadrilateral of 5 to 500 m, sometimes narrow. */
+/** Returns a parcel on or near the border of an area: a quadrilateral with a length and a width of 4 to 500 m each. */
 function parcelNear(ring: readonly EastNorth[], { inverse }: Projection, random: Random): LonLat[] {
   const [[x0, y0], [x1, y1]] = ((i: number) => [ring[i]!, ring[i + 1]!])(random.below(ring.length - 1));
   const along = random.next();

@@ -1,4 +1,4 @@
-/** Tests that an explanation equals the published values, and that every value names an existing file. */
+/** Tests that an explanation equals the published values, and that all its evidence names existing files. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { sentencesOf } from '../harness/evidence-sentences.ts';
 
-/** Conditions that choose rows with much to explain. */
+/** Conditions that select rows with much to explain, by section. */
 const WHERE: Readonly<Record<string, string>> = {
   risk: 'where flood_level is not null and pga_g is not null',
   economics: 'where avg_residential_price_m2 is not null',

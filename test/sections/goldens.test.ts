@@ -20,7 +20,7 @@ import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { currentVersions, recordedVersions, rowsDigest, violations } from '../harness/versions.ts';
 
-/** The versions before any golden file is written. */
+/** Versions that are recorded in the golden files, read before a golden file is written. */
 const RECORDED = await recordedVersions();
 const { versions, upstream } = await currentVersions();
 
@@ -43,7 +43,7 @@ function rounded(value: unknown, key = ''): unknown {
   return value;
 }
 
-/** Compares values except for the last digit of numbers. A different version of PROJ may move a corner by half a millimetre. */
+/** Returns whether two values are equal, except for the last digit of numbers. A different version of PROJ may move a corner by half a millimetre. */
 function close(one: unknown, other: unknown, key = ''): boolean {
   if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other) <= (key === 'coordinates' ? 1.5e-7 : 1.5e-4 + 1e-6 * Math.abs(one));
   if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return one === other;

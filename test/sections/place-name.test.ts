@@ -10,7 +10,7 @@ import { rolledBack } from '../harness/rolled-back.ts';
 const SQL = readFileSync(new URL('../../sql/core/place_name.sql', import.meta.url), 'utf8');
 const random = randomOf('place names');
 
-/** First digits of codes and the plates of their provinces, including renamed and abolished provinces. */
+/** First three digits of codes with the plates of their province, including renamed and abolished provinces. */
 const PLATES: readonly (readonly [string, readonly string[]])[] = [
   ['001', ['TO']], ['015', ['MI']], ['016', ['BG']], ['025', ['BL']], ['030', ['UD']], ['034', ['PR']], ['041', ['PU', 'PS']], ['044', ['AP']], ['048', ['FI']], ['058', ['RM']], ['063', ['NA']],
   ['071', ['FG']], ['072', ['BA']], ['079', ['CZ']], ['087', ['CT']], ['090', ['SS']], ['091', ['NU']], ['092', ['CA']], ['095', ['OR']], ['104', ['OT']], ['105', ['OG']], ['106', ['VS', 'MD']],
@@ -55,7 +55,7 @@ describeDatabase('the names of places', (engine) => {
   const platesOf = (rows: readonly string[], belfiore: string): string[] =>
     rows.map((row) => row.split('|')).filter(([key, kind, code]) => kind === 'past_province' && code === belfiore && key!.length === 2).map(([key]) => key!.toUpperCase()).sort();
 
-  it('contain the plate of every province with which a code of a comune began', async () => {
+  it('contain the plates of all former provinces of a comune, according to its former codes', async () => {
     const comuni = Array.from({ length: 20 }, (_, index) => {
       const codes = Array.from({ length: 5 }, () => `${random.pick(PLATES)[0]}${String(100 + index)}`);
       return made(index, PLATES.find(([code]) => codes[0]!.startsWith(code))![1][0]!, codes);
@@ -92,7 +92,7 @@ describeDatabase('the names of places', (engine) => {
     expect(rows.filter((row) => row.includes('|foreign|')).length).toBeGreaterThan(100);
     expect(new Set(foreign.flatMap(([, , languages]) => languages.split(' '))).size).toBeGreaterThan(10);
     for (const { belfiore } of comuni) expect(rows.some((row) => row.endsWith(`|foreign|${belfiore}`)), belfiore).toBe(true);
-    // Adds a comune with the foreign name, and a second comune with the Italian name.
+    // Adds a comune with the foreign name. Then, instead, adds a second comune with the Italian name.
     const [city, name] = random.pick(foreign.filter(([each]) => foreign.filter(([other]) => other === each).length === 1));
     const taken = made(900, 'TO', Array.from({ length: 5 }, () => '001900'), name);
     const belfiore = comuni.find((each) => each.name === city)!.belfiore;

@@ -23,7 +23,7 @@ describeDatabase('the coverage of a section', (engine) => {
 
   type Said = Record<string, string[]>;
 
-  /** Returns the coverage of three parcels with empty sections, from the given tables. The parcels 1400000001 to 1400000003 are in Z001, Z002 and Z003. */
+  /** Returns the coverage of three parcels after the given SQL statements. The parcels 1400000001 to 1400000003 are in Z001, Z002 and Z003. */
   const said = (statements: string, sections: readonly string[] = COVERED): Promise<Said> => rolledBack(context.database, async (session) => {
     await session.script(`
         create schema cases;
@@ -69,12 +69,12 @@ describeDatabase('the coverage of a section', (engine) => {
     });
   });
 
-  it('is mapped for quotations in a comune with quotations and with perimeters that have a price', async () => {
+  it('is mapped for quotations only in a comune with both quotations and perimeters', async () => {
     const omi = "insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4051), ('Z002', 4051, null), ('Z003', null, 4051);";
     expect(await said(omi, ['valuation', 'valuation_history'])).toEqual({ valuation: ['mapped', 'not_mapped', 'not_mapped'], valuation_history: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('is not_mapped for quotations in a mapped comune if the parcel\'s perimeter has no link', async () => {
+  it('is not_mapped for quotations in a mapped comune if no perimeter of a quoted half-year contains the parcel', async () => {
     expect(await said(`insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4037), ('Z002', 4051, 4037), ('Z003', 4051, 4037);
       insert into section.valuation_14 (fid, belfiore, zona, half_year, perimeter_half_year) values (1400000001, 'Z001', 'R1', null, 4037), (1400000002, 'Z002', 'R1', 4051, 4051);
       insert into section.valuation_history_14 (fid, since, until, belfiore, zona, half_year, perimeter_half_year, then_belfiore, then_zona) values
@@ -114,7 +114,7 @@ describeDatabase('the coverage of a section', (engine) => {
     expect(await said(points, ['poi', 'cultural_heritage'])).toEqual({ poi: ['not_mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['not_mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('is mapped for addresses in a comune of INDIR', async () => {
+  it('is mapped for addresses in a comune with at least one address', async () => {
     expect(await said("insert into accesso default values; insert into access_point values ('Z003');", ['address'])).toEqual({ address: ['not_mapped', 'not_mapped', 'mapped'] });
   });
 
@@ -126,7 +126,7 @@ describeDatabase('the coverage of a section', (engine) => {
     });
     afterAll(() => files?.remove());
 
-    it('is given for every requested section, in the order of the record, even without a release or a value', async () => {
+    it('is in meta for basic and for every requested section with coverage, even without a release or a value', async () => {
       const [row] = await context.database.query<{ fid: number }>('select p.fid from core.parcel p where not exists (select from section.address a where a.fid = p.fid) order by p.fid limit 1');
       const record = async (include: readonly string[]): Promise<{ meta: { coverage: Record<string, string> }; address?: unknown[] }> =>
         (await context.database.query<{ json: { meta: { coverage: Record<string, string> }; address?: unknown[] } }>('select api.parcel($1, $2) as json', [row!.fid, include]))[0]!.json;

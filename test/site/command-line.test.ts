@@ -21,7 +21,7 @@ const inside = (parent: Command, above: string): (readonly [path: string, comman
 });
 const commands = inside(root, '');
 
-/** Commands that run until a signal. `test/api/sign-in.test.ts` checks the JSON of `serve`. `mcp` prints its protocol only. */
+/** Commands that run until a signal. `test/api/sign-in.test.ts` checks the JSON of `serve`. `mcp` prints only messages of its protocol. */
 const ENDLESS = ['serve', 'mcp'];
 
 let folder: string;
@@ -127,7 +127,7 @@ describeDatabase('with --json, a command', (engine) => {
   });
 });
 
-/** Returns the words that complete a line in each shell. */
+/** For each shell, returns the command that prints the completions of a line. */
 const COMPLETE: Readonly<Record<'bash' | 'zsh' | 'fish', (script: string, line: readonly string[]) => readonly [program: string, words: readonly string[]]>> = {
   bash: (script, line) => ['bash', ['--norc', '-c', `source ${script}; complete -p mappale > /dev/null || exit 1; COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${line.length - 1}; _mappale; printf '%s\\n' "\${COMPREPLY[@]}"`]],
   zsh: (script, line) => ['zsh', ['-f', '-c', `autoload -U compinit && compinit -D; source ${script}; emulate ksh; COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${line.length - 1}; _mappale; printf '%s\\n' "\${COMPREPLY[@]}"`]],
@@ -150,7 +150,7 @@ describe.each(Object.keys(COMPLETE) as (keyof typeof COMPLETE)[])('completion in
     const [name, words] = COMPLETE[shell](script, ['mappale', ...line]);
     return execFileSync(name, words, { encoding: 'utf8', env: { PATH: testEnvironment().path.join(':'), HOME: folder, TERM: 'dumb' } }).split('\n')
       .map((each) => each.split('\t')[0]!)
-      // zsh itself leaves out what does not begin with the typed word.
+      // In interactive use, zsh itself leaves out completions that do not begin with the typed word.
       .filter((each) => each !== '' && each.startsWith(line.at(-1)!)).sort();
   }
 

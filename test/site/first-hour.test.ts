@@ -22,7 +22,7 @@ let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-hour-'));
-  // In a checkout `npx mappale` runs the program of that checkout. The commands in the other folder must run the program of this checkout, here compiled.
+  // In a checkout, `npx mappale` runs the program of the checkout. In the empty folder, this script runs the compiled program of the checkout instead.
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
   environment = childEnvironment({ PATH: [folder, ...testEnvironment().path].join(':') });

@@ -33,7 +33,7 @@ vi.mock('node:fs/promises', async (importReal) => {
 /** System programs with which a suggested command may begin. */
 const SYSTEM = new Set(['apt-get', 'createdb', 'createuser', 'df', 'export', 'mkdir', 'mv', 'nvm', 'pg_isready', 'psql', 'systemctl', 'unset']);
 
-/** Returns the reason why the last line is not a valid command, or null. */
+/** Returns the reason why the last line of an error report is not a valid command, or null. */
 async function untypable(report: string): Promise<string | null> {
   const line = /\n {2}type: (.+)$/.exec(report)?.[1];
   if (line === undefined) return 'the last line is not a command';
@@ -74,7 +74,7 @@ async function ended(line: readonly string[], url = `pglite:${join(folder, 'none
   }
 }
 
-/** Returns code, exit code, and the command in the last line, which must be valid. */
+/** Returns the code, the exit code and the suggested command of an error. The command must be valid. */
 async function fixOf(error: MappaleError | null): Promise<readonly [code: string, exit: number, fix: string]> {
   if (error === null) throw new Error('expected an error, found none');
   expect([error.report(), await untypable(error.report())]).toEqual([error.report(), null]);
@@ -153,7 +153,7 @@ describe('a newcomer', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('molise.parquet'))).toEqual([]);
   });
 
-  it('has no GDAL', async () => {
+  it('gets the command make setup if GDAL is missing', async () => {
     const absent = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
     const error = await chooseEngine(null, { native: absent, wasm: absent }).catch((thrown: unknown) => thrown as MappaleError);
     expect(await fixOf(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
@@ -183,10 +183,10 @@ describe('a server that does not meet the requirements', () => {
   }) as unknown as Session;
   const others = ['pg_trgm', 'unaccent', 'fuzzystrmatch'].map((name) => ({ name, version: '1.0' }));
   it.each<[what: string, session: Session, code: string, fix: string]>([
-    ['too old', serverWith('13.4', []), 'POSTGRES_TOO_OLD', 'sudo apt-get install -y postgresql-15 postgresql-15-postgis-3'],
-    ['without PostGIS', serverWith('16.2', others), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-16-postgis-3'],
-    ['with an old PostGIS', serverWith('15.8', [{ name: 'postgis', version: '3.1.4' }, ...others]), 'POSTGIS_TOO_OLD', 'sudo apt-get install -y postgresql-15-postgis-3'],
-    ['without the extensions of PostgreSQL itself', serverWith('15.8', [{ name: 'postgis', version: '3.4.0' }]), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-contrib'],
+    ['is too old', serverWith('13.4', []), 'POSTGRES_TOO_OLD', 'sudo apt-get install -y postgresql-15 postgresql-15-postgis-3'],
+    ['has no PostGIS', serverWith('16.2', others), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-16-postgis-3'],
+    ['has an old PostGIS', serverWith('15.8', [{ name: 'postgis', version: '3.1.4' }, ...others]), 'POSTGIS_TOO_OLD', 'sudo apt-get install -y postgresql-15-postgis-3'],
+    ['lacks the extensions of PostgreSQL itself', serverWith('15.8', [{ name: 'postgis', version: '3.4.0' }]), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-contrib'],
   ])('%s', async (_what, session, code, fix) => {
     expect(await fixOf(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, fix]);
   });
@@ -271,7 +271,7 @@ describeEngines('a newcomer with a server', (engine) => {
         expect(await there.query("select to_regnamespace('ledger') as made")).toEqual([{ made: null }]);
         expect(await ended(['migrate', '--json'], mine)).toBeNull();
 
-        // Another role that may log in gets the name of the owner.
+        // If a different role connects, the suggested URL contains the name of the owner.
         await admin.query(`create role ${role}_other login password 'newcomer'`);
         const other = mine.replace(`${role}:`, `${role}_other:`);
         for (const line of [['status'], ['load-region', 'molise', '--data', join(folder, 'empty')], ['migrate', '--json']]) {

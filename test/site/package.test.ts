@@ -59,7 +59,7 @@ describe('the compiled program', () => {
     expect(loaded.filter((url) => HEAVY.test(url))).toEqual([]);
   });
 
-  it('has the same fingerprint of each reader as the sources', async () => {
+  it('computes the same fingerprint of each reader as the checkout', async () => {
     const registry = join(copy.folder, 'dist/pipelines/contract/registry.js');
     const script = `const { loadSources } = await import(${JSON.stringify(registry)}); console.log(JSON.stringify((await loadSources()).map(({ id, reader, layer }) => [id, reader, layer.digest])));`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { maxBuffer: 1e7 });
@@ -73,7 +73,7 @@ describe('the compiled program', () => {
 });
 
 describe('the package', () => {
-  it('has no TypeScript sources, no tests, and no script that runs at installation', async () => {
+  it('has no TypeScript sources, no tests, and no dependency that runs a script at installation', async () => {
     const { stdout } = await run('tar', ['-tzf', tarball], { maxBuffer: 1e7 });
     const files = stdout.trim().split('\n');
     expect(files.length).toBeGreaterThan(400);
@@ -111,7 +111,7 @@ if (hasRegistry) describeDatabase('an ordinary user', (engine) => {
   });
 
   it('loads the demo region into the home folder, prints a record and serves it', async () => {
-    // The package does not install GDAL. Some sources are therefore left out, with exit code 3.
+    // The command may leave out a source, and then exits with code 3.
     await mappale('load-region').catch((error: { code: number; stderr: string }) => expect([3, error.stderr]).toEqual([error.code, error.stderr]));
     expect(await readdir(join(home, '.local/share/mappale'))).toContain('demo');
     expect((await mappale('status')).stdout).toContain('Molise');

@@ -1,5 +1,5 @@
 /**
- * Writes the stations of the synthetic region. A station is at the first parcel of each comune, one station is repeated, and one station has an invalid
+ * Writes the stations of the synthetic region: one station for each comune. In addition, the first station is repeated, and the last record has an invalid
  * code.
  */
 import { writeFile } from 'node:fs/promises';

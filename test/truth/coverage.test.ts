@@ -78,7 +78,7 @@ describeDatabase('the coverage of every section', (engine) => {
     expect(wrong, about).toEqual([]);
   });
 
-  it('is the same in records read over all regions, in features, in columns and in answers for the end of the day', async () => {
+  it('is the same in whole records, in features, in columns and in records as of tomorrow', async () => {
     const ask: Ask = (statement, parameters) => one(context.database, statement, parameters);
     const names = columnsOf(SECTION_NAMES).map(({ name }) => name);
     const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);
@@ -114,7 +114,7 @@ describeDatabase('the coverage of every section', (engine) => {
     }
   });
 
-  it('is not_applicable for sections of land if a comune has only roads', async () => {
+  it('is not_applicable for sections that exist only for land if all parcels are roads or waters', async () => {
     const roads = parcels.filter(({ kind }) => kind !== 'land').map(({ fid }) => fid);
     const answers = await context.database.query<{ section: string; answers: Record<string, number> }>('select section, answers from api.quality_answers($1)', [roads]);
     for (const { section, answers: words } of answers) {
@@ -123,7 +123,7 @@ describeDatabase('the coverage of every section', (engine) => {
     }
   });
 
-  it('is the reason that explain gives for a section that is only for land parcels', async () => {
+  it('is explained as not applicable for roads and waters if the section exists only for land parcels', async () => {
     const drawn = KINDS.map((kind) => random.pick(parcels.filter((parcel) => parcel.kind === kind)));
     for (const { fid, kind } of drawn) {
       const ofLand = SECTION_NAMES.filter((name) => !OF_EVERY_KIND.includes(name));

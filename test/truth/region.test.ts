@@ -30,7 +30,7 @@ const COVERED = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ na
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type JsonObject = Record<string, Json>;
 
-/** Fields that are not in the truth: values that the record has twice. The text of the source of any section may also be missing in the truth. */
+/** Fields that the truth may omit, by section, in addition to the `source` of each section. `affordability` computes the expected index separately. */
 const SIBLINGS: Readonly<Record<string, readonly string[]>> = { economics: ['affordability_index', 'affordability_apt_size_m2'] };
 
 /** Returns the fields at a path that the truth may omit. */
@@ -66,7 +66,10 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   'land_use.share': 2e-6,
 };
 
-/** Tolerance of distances of parcels with many corners. PostGIS may choose a corner that is nearer on the sphere, but 0.2 % farther on the ellipsoid. */
+/**
+ * Tolerance of the distance to the shore for parcels with many corners, in metres. PostGIS may choose a corner that is nearer on the sphere, but 0.2 %
+ * farther on the ellipsoid.
+ */
 const CORNERS_M = 2;
 
 /** Lists with elements from several sources, with the order of the elements and their maximum number. */
@@ -142,7 +145,10 @@ function differences(path: string, expected: Json | undefined, found: Json | und
   return expected === found ? [] : [`${path}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`];
 }
 
-/** Compares the section basic: the published corners with 7 decimals, the area to the hundredth, and a point inside. */
+/**
+ * Returns the differences in the section basic and in the municipality. The area may differ by a hundredth, the centroid must be inside the parcel, and the
+ * geometry must have the same number of polygons and corners.
+ */
 function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expected: JsonObject, record: JsonObject): string[] {
   const basic = record['basic'] as JsonObject;
   const wanted = expected['basic'] as JsonObject;
@@ -156,7 +162,7 @@ function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expe
   if (geometry.type !== 'MultiPolygon') found.push(`basic.geometry.type: ${geometry.type}`);
   if (geometry.coordinates.length !== parcel.polygons.length) found.push(`basic.geometry: ${geometry.coordinates.length} polygons, expected ${parcel.polygons.length}`);
   const [here, there] = [corners(geometry.coordinates), corners(parcel.polygons)];
-  // Only six of the seven decimals are compared, because a half may be rounded either way. No corner may be dropped, not even a corner on a straight edge.
+  // Only the number of corners is compared. No corner may be dropped, not even a corner on a straight edge.
   if (here.length !== there.length) found.push(`basic.geometry: ${here.length} corners, expected ${there.length}`);
   const cadastral = wanted['cadastral'] as JsonObject;
   const none = (code: Json | undefined): Json => (code === '0' || code === undefined ? null : code);
@@ -226,7 +232,7 @@ afterAll(async () => {
 
 const answers = new Map<string, string[]>();
 
-// Dense regions have more cases in which engines could differ.
+// Only dense regions are tested on both engines, because dense regions have more cases in which engines could differ.
 describe.each(REGIONS.map((each) => [each.name, each] as const))('%s', (name, region) => (region.dense ? describeEngines : describeDatabase)(`a synthetic region of ${region.parcels} parcels with every source`, (engine) => {
   const { code, dense, form, repaired } = region;
   const tolerances = form === 'lattice' ? TOLERANCE : { ...TOLERANCE, 'coastal_erosion.distance_m': CORNERS_M };
@@ -248,7 +254,7 @@ describe.each(REGIONS.map((each) => [each.name, each] as const))('%s', (name, re
   });
 
   it('has exactly the parcels that the synthetic files contain', async () => {
-    // The map also has malformed parcels that are repaired. The malformed parcels are not in the synthetic truth.
+    // The map also contains malformed parcels, which are repaired. These parcels are not in the truth.
     const [row] = await context.database.query<{ good: number; repaired: number }>('select count(*) filter (where not made_valid) as good, count(*) filter (where made_valid) as repaired from core.parcel');
     expect(row).toEqual({ good: files.region.parcelCount, repaired });
   });

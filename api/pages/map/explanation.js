@@ -1,5 +1,5 @@
 // @ts-check
-/** Explains the values of a section by its licences, its rules and the features that the values come from. */
+/** Explains the values of a section. Shows the licences, the rules, and the features that the values come from. */
 import { element, link } from './elements.js';
 import { Refusal } from './interface.js';
 import { SECTIONS } from './sections.js';
@@ -8,7 +8,7 @@ import { isItalian, numberOf, refusalInWords, t } from './words.js';
 
 /** @typedef {import('./values.js').Panel} Panel */
 
-/** Number of features of a rule that are shown at first. */
+/** Maximum number of features of a rule in a list that is open at first. */
 const MANY = 20;
 
 /**
@@ -34,7 +34,7 @@ function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
 }
 
 /**
- * Translates a field name such as `elevation, slope` or `coverage.flood`, or a column of a list. Any other text is returned unchanged.
+ * Translates field names such as `elevation, slope` or `coverage.flood`, or a column of a list. In any other text, translates only names with underscores.
  * @param {string} field
  * @param {Panel} panel
  */

@@ -32,7 +32,7 @@ function rangeOf({ from, to }) {
   return from < 0 ? t('fromTo', { from: numberOf(from), to: numberOf(to) }) : `${numberOf(from)}–${numberOf(to)}`;
 }
 
-/** @param {import('./view.js').Layer} layer @param {string} text text in the layer's section @returns {string} */
+/** @param {import('./view.js').Layer} layer @param {string} text English text @returns {string} text in the language of the page */
 export function legendTextOf(layer, text) {
   return (isItalian() ? panelOf(layer.section ?? layer.name).italian?.legend?.[text] : undefined) ?? text;
 }

@@ -12,7 +12,7 @@ import { hasWord, isItalian, t } from './words.js';
 const LONG = 8;
 
 /**
- * Creates an element that shows the rule of a value when the user opens it.
+ * Returns a table row with the rule of a value, or no row if the field has no rule. The row is visible only while the section's explanation is open.
  * @param {Panel} panel
  * @param {string} path
  * @param {string} [heading] heading of a list's column
@@ -187,7 +187,8 @@ export function parcelPanel(record, neighbours, actions) {
 }
 
 /**
- * Adds the neighbours, which may arrive after the record. Open sections of the record remain open.
+ * Returns the list of neighbours as a separate element, because the neighbours may arrive after the record. When this element is replaced, the open sections of
+ * the record remain open.
  * @param {any[]} neighbours nearest first
  * @param {(fid: number) => void} choose
  */

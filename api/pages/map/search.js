@@ -23,7 +23,7 @@ const COMUNI = 3;
 const field = /** @type {HTMLInputElement} */ ($('query'));
 const list = $('suggestions');
 
-/** Removes case and accents. @param {string} text */
+/** Returns a text in lower case, without accents and outer spaces. @param {string} text */
 export const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
 
 /** @param {Actions} actions */
@@ -138,7 +138,7 @@ async function parcels({ comune, ...place }, actions, signal) {
     choose: () => actions.parcel(fid),
   })));
   if (found.length > 0 || known.length > 0) return { found, notLoaded: [] };
-  // If the comune has no such parcel, checks whether data of the comune is loaded.
+  // The page knows no comune with this name, and no parcel was found. Asks the server whether the comune exists without loaded data.
   const { meta } = await ask('/map/suggestions', { q: comune }, signal);
   return { found, notLoaded: meta.not_loaded ?? [] };
 }

@@ -58,7 +58,7 @@ function say(text, problem = false, ...also) {
   $('status').classList.toggle('problem', problem);
 }
 
-/** Shows which of the published data, a record and the map is loading. */
+/** Shows what is loading: the published data, a record or the map. */
 function showLoading() {
   const { reading, isAsking, view: { isLoading } } = state;
   const word = reading === 'reading' ? 'readingPublished' : isAsking ? 'readingRecord' : isLoading ? 'loadingMap' : null;
@@ -101,7 +101,7 @@ async function run(work, parcel = null) {
   }
 }
 
-/** Shows the panel in grey until its next content arrives. */
+/** Shows the panel in grey while a request is running. */
 function showBusy() {
   if (state.isAsking) $('record').setAttribute('aria-busy', 'true');
   else $('record').removeAttribute('aria-busy');
@@ -334,7 +334,7 @@ function openDialog() {
 function showSigned(isNew) {
   $('sign').textContent = t(signedIn() ? 'signOut' : 'signIn');
   $('sign').classList.toggle('plain', signedIn());
-  // A restart of the server ends the session.
+  // The button is hidden during a session without a token, because only a restart of the server ends the session.
   $('sign').hidden = signedIn() && sessionStorage.getItem('token') === null;
   if (isNew) {
     parcelsShown(false);

@@ -51,12 +51,13 @@ export const state = {
   parcel: null,
   /** @type {string | null} */
   comune: null,
-  /** Sequence number of the user's last request, whether it is running, and the requested parcel, which is already in the URL. */
+  /** Sequence number of the user's last request. */
   request: 0,
+  /** True while this request is running. */
   isAsking: false,
-  /** @type {number | string | null} */
+  /** Parcel of the running request, which is already in the URL. Null: no request, or the request finds the parcel. @type {number | string | null} */
   asked: null,
-  /** Builds the content of the panel. After a change of language, it is called again. @type {() => HTMLElement[]} */
+  /** Builds the content of the panel. This function is called again after a change of language. @type {() => HTMLElement[]} */
   panel: () => [],
   /** Record of the first parcel of a comparison, while the user selects the second parcel. @type {any} */
   compared: null,
@@ -71,7 +72,7 @@ export const state = {
     /** Map of the library MapLibre GL. Null if this browser has no WebGL. @type {import('maplibre-gl').Map | null} */
     map: null,
     isDark: darkness.matches,
-    /** True while the page is printed. While it is true, the map has light colours. */
+    /** True while the page is printed. A printed map has light colours. */
     isPaper: false,
     /** True if tiles of parcels are drawn, which need a token. */
     isParcels: false,

@@ -3,7 +3,7 @@
 
 /** @typedef {{ street: number, name: string, lng: number, lat: number }} Numbered */
 
-/** Metres of a degree of latitude. */
+/** Length of a degree of latitude, in metres. */
 const DEGREE_M = 111_320;
 /** Minimum length of a street per part, in metres. The line of a divided street has one point for each part and for each end. */
 const PART_M = 70;
@@ -16,7 +16,7 @@ const WIDEST = 0.35;
 
 /**
  * @param {Iterable<Numbered>} numbers house numbers in view
- * @returns {GeoJSON.Feature[]} for each street with at least two numbers a line along them, or a point among them if they are not along a line
+ * @returns {GeoJSON.Feature[]} for each street with at least two numbers: a line along the numbers, or a point among the numbers if they form no line
  */
 export function streetNames(numbers) {
   /** @type {Map<number, { name: string, points: Map<string, [number, number]> }>} */

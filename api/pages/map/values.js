@@ -35,7 +35,11 @@ export function titleOf(name) {
  */
 const ownValue = (values, key) => (values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined);
 
-/** Returns the label of a field. Labels without letters are the same in both languages. @param {string} field @param {Panel} panel */
+/**
+ * Returns the label of a field, or the field's name if it has no label. A label without an Italian text is the same in both languages.
+ * @param {string} field
+ * @param {Panel} panel
+ */
 export function plainWords(field, panel) {
   return (isItalian() ? ownValue(panel.italian?.words, field) : undefined) ?? ownValue(panel.words, field) ?? field;
 }
@@ -96,7 +100,8 @@ export function stateBadge(state) {
 }
 
 /**
- * Returns why a value is missing in a block that has a coverage by field, such as `coverage.flood` for `flood_level`.
+ * Returns an element that states why a value is missing, or null. Only a block with a coverage by field states reasons, such as `coverage.flood` for
+ * `flood_level`.
  * @param {any} block
  * @param {string} field
  * @param {any} value
@@ -113,7 +118,7 @@ export function absenceOf(block, field, value, panel) {
 export const headingOf = (column, columns, panel) => (isItalian() ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
 
 /**
- * Marks a text without an Italian translation as English, so that screen readers pronounce it correctly.
+ * Returns a text in the language of the page. A text without an Italian translation is marked as English, so that screen readers pronounce it correctly.
  * @param {string} english
  * @param {string | undefined} italian
  */

@@ -40,7 +40,7 @@ export const STATES = {
 export const GROUND = { light: PALETTES.light.road, dark: PALETTES.dark.road };
 /** Colour of a comune without published parcels. */
 export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
-/** Colour of parcels that a section covers but in which it has no feature. */
+/** Colour of parcels that a section covers and that have no feature of the section. */
 export const NOTHING = { light: PALETTES.light.none, dark: PALETTES.dark.none };
 export const shade = (colours) => colours[scheme()];
 
@@ -71,20 +71,20 @@ export function stateOf(comune, section) {
 const [LETTER, MARGIN, LINE] = [7, 8, 20];
 /** Smallest zoom that shows the published borders of comuni. */
 const BORDERS = 11;
-/** Smallest zoom at which parcels are distinguishable. */
+/** Smallest zoom that shows the numbers of parcels. */
 export const CLOSE = 17;
-/** Layer of house numbers, and the first zooms with names of streets and with house numbers. */
+/** Layer of house numbers, smallest zoom that shows names of streets, and smallest zoom that shows house numbers. */
 const [NUMBERS, NAMED, NUMBERED] = ['house_numbers', 16, 18];
 const EMPTY = { type: 'FeatureCollection', features: [] };
 const FONT = ['system-ui', 'sans-serif'];
 
-/** Names of the layers that are drawn whatever the user selected. */
+/** Names of the layers that are drawn for every selection of the user. */
 export const GROUND_LAYERS = ['comuni', 'ground', 'parcels', 'footprints', 'house_numbers'];
 
 /** Returns the selected layer of a section, or null if the user selected the coverage or parcels only. */
 export const sectionDrawn = () => state.layers.find(({ name }) => name === state.layer && !GROUND_LAYERS.includes(name)) ?? null;
 
-/** Returns the base map if it is configured and not switched off. */
+/** Returns the base map, or null if no base map is configured or the user switched it off. */
 export const baseDrawn = () => (state.view.isBase ? state.baseMap : null);
 
 /**
@@ -165,7 +165,7 @@ export function draws(layer) {
   return isParcels && map !== null && map.getZoom() >= minzoom;
 }
 
-/** Class of the parcels that a section covers but in which it has no feature. */
+/** Class of the parcels that a section covers and that have no feature of the section. */
 export const NONE = '';
 
 /** Returns the layers that can be filtered: parcels by area, and sections with a legend. */
@@ -293,7 +293,7 @@ function styleOf() {
       { id: 'back', type: 'background', paint: { 'background-color': colours.back } },
       { id: 'comune-land', type: 'fill', source: 'comuni', paint: { 'fill-color': colours.land } },
       ...(base === null ? [] : [{ id: 'base', type: 'raster', source: 'base', paint: { 'raster-brightness-max': scheme() === 'dark' ? 0.6 : 1, 'raster-fade-duration': 0 } }]),
-      // A base map has its own roads, waters and buildings.
+      // A base map shows roads, waters and buildings, so their colours are drawn only without a base map.
       ...tiled.filter(({ name }) => name === 'ground' && base === null).flatMap(({ name }) => [
         { id: 'road', type: 'fill', ...of(name), filter: ['!=', ['get', 'kind'], 'water'], paint: { 'fill-color': colours.road } },
         { id: 'water', type: 'fill', ...of(name), filter: ['==', ['get', 'kind'], 'water'], paint: { 'fill-color': colours.water } },
@@ -309,7 +309,7 @@ function styleOf() {
           filter: ['all', passes(), ['!', ['has', 'value']], ['!=', ['get', 'coverage'], 'mapped']],
         },
       ]),
-      // Over a section only the outlines are drawn, so the colours of the section stay as in the legend.
+      // Over a section, only the outlines of buildings are drawn, so the colours of the section remain the same as in the legend.
       ...tiled.filter(({ name }) => name === 'footprints').flatMap(({ name, minzoom }) => [
         ...(drawn === undefined && base === null ? [{ id: 'building', type: 'fill', ...of(name), minzoom, paint: { 'fill-color': colours.building } }] : []),
         { id: 'building-line', type: 'line', ...of(name), minzoom, paint: { 'line-color': colours.wall, 'line-width': ['interpolate', ['linear'], ['zoom'], 15, 0.4, 18, 1.2] } },
@@ -326,7 +326,7 @@ function styleOf() {
       ...(borders === undefined ? [] : [{ id: 'comune-border', type: 'line', source: 'comuni-tiles', 'source-layer': borders.name, minzoom: BORDERS, paint: border }]),
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },
       { id: 'chosen-line', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.chosen, 'line-width': 3.5 } },
-      // If labels collide, the label of the later layer is drawn. Names of comuni and streets come last, then parcels, then house numbers.
+      // If labels collide, the label of the later layer is drawn. The order is house numbers, parcels, streets, comuni.
       ...tiled.filter(({ name }) => name === NUMBERS).map(({ name }) => ({
         id: 'house-number', type: 'symbol', ...of(name), minzoom: NAMED, filter: ['!=', ['get', 'number'], 'SNC'],
         layout: { 'text-field': ['step', ['zoom'], '', NUMBERED, ['get', 'number']], 'text-font': FONT, 'text-size': 10 }, paint: { 'text-color': colours.number, 'text-halo-color': colours.halo, 'text-halo-width': 1.2 },
@@ -445,7 +445,7 @@ export function fade() {
 }
 
 /**
- * Switches the map to light colours for printing. The function must be synchronous, because the browser prints without waiting.
+ * Switches the map to light colours for printing, or back. The function must be synchronous, because the browser prints without waiting.
  * @param {boolean} isPrinted
  */
 export function drawForPaper(isPrinted) {
@@ -497,7 +497,7 @@ export function fit(box, { left, below }, maxZoom = 19) {
 }
 
 /**
- * Moves the map by the smallest distance that shows a box, without zooming in.
+ * If a box is not completely visible, moves the map to the box, without zooming in.
  * @param {[number, number, number, number]} box
  * @param {{ left: number, below: number }} covered
  */

@@ -26,13 +26,13 @@ export interface CatalogFacts {
   readonly publisher: Publisher;
   readonly exports: readonly ExportedFile[];
   readonly highValue: readonly HighValueSource[];
-  /** Day on which the catalogue is written; the date of a catalogue without exports. */
+  /** Day on which the catalogue is written. Used as the modification date if there are no exports. */
   readonly today: string;
 }
 
 /** Public body that the catalogue names as its publisher. */
 export interface Publisher {
-  /** Code of a public body in IPA, or a different identifier. */
+  /** Code of the body in IPA, the Italian index of public administrations, or a different identifier. */
   readonly id: string;
   readonly name: string;
 }

@@ -29,14 +29,15 @@ export interface ExportedFile {
 
 export interface Found {
   readonly exports: readonly ExportedFile[];
-  /** Names of STAC items whose file is missing or has a different size. */
+  /** Names of STAC items that this program did not write, or whose exported file is missing or has a different size. */
   readonly skipped: readonly string[];
 }
 
 const ENDING = '.stac.json';
 
 /**
- * Reads the exports of a folder, newest first, then by name. Skips exports whose file is missing or differs in size from the STAC item.
+ * Reads the exports of a folder, newest first, then by name. Skips STAC items that this program did not write, and exports whose file is missing or differs in
+ * size from the STAC item.
  * @throws the error of the file system
  */
 export async function exportsIn(folder: string): Promise<Found> {

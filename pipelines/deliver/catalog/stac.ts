@@ -1,6 +1,6 @@
 /**
- * Writes the STAC 1.1 catalogue of exports. Each region is a collection, and each file is an item. The newest item of a dataset also has a name that never
- * changes.
+ * Writes the STAC 1.1 catalogue of exports. Each region is a collection, and each file is an item. The newest item of each region is also written as
+ * `latest.json`, so that clients can use a fixed name.
  */
 import type { ExportedFile } from './exports.ts';
 

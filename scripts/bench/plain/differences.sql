@@ -1,4 +1,4 @@
--- purpose: parcels whose sections differ from the results of the plain scripts by more than rounding errors
+-- purpose: counts, by section, the parcels whose values differ from the results of the plain scripts by more than rounding errors
 -- reads: section.risk, section.subsidence, section.coastal_erosion, section.demographics, section.land_cover, plain.risk, plain.subsidence, plain.coastal_erosion, plain.demographics, plain.land_cover
 -- writes: plain.difference
 -- grain: one row per section, with the number of parcels and the number of differing parcels

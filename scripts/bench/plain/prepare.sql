@@ -1,4 +1,4 @@
--- purpose: prepares the inputs of the plain scripts without timing. Each table has current rows, a geometry and a GiST index.
+-- purpose: prepares the inputs of the plain scripts without timing. Each input table contains the current rows of a layer, with a GiST index.
 -- reads: ledger.publication, ledger.publication_file, ledger.member, layer.flood_hazard, layer.landslide_hazard, layer.pga_node, layer.shoreline_segment, layer.egms_cell, layer.census_section, layer.land_cover_polygon, layer.land_cover_class
 -- writes: plain.current_member, plain.flood, plain.landslide, plain.node, plain.shore, plain.cell, plain.census, plain.land
 -- grain: one row per published record

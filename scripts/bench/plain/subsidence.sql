@@ -1,7 +1,7 @@
 -- purpose: vertical ground motion of each parcel, in plain PostGIS
 -- reads: core.parcel, plain.cell
 -- writes: plain.subsidence
--- grain: one row per parcel that covers a measured cell
+-- grain: one row per parcel that overlaps measured cells by at least 0.01 m² each
 -- crs: parcels are transformed to EPSG:3035, the CRS of the cells
 
 create table plain.subsidence as

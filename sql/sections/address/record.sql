@@ -7,7 +7,7 @@
 create or replace function api.section_address(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
-  -- The parcel is read first, because parcels and addresses may be on different nodes.
+  -- Reads the ids of the addresses first, because rows of parcels and rows of addresses may be on different nodes.
   v_found constant int8[] := array(
     select x.address_id
     from address x
@@ -200,7 +200,7 @@ begin
       q.address_id,
       p.fid
     from unnest(p_addresses, p_lats, p_lngs) as q (address_id, lat, lng)
-    -- A distance of 0.0003° is more than 15 m, the limit between an access point and its parcel.
+    -- A distance of 0.0003° is more than 15 m, the maximum distance between an access point and its parcel.
     join core.parcel p on p.geom && st_expand(st_setsrid(st_makepoint(q.lng, q.lat), 4326), 0.0003)
   ),
   held as materialized (

@@ -23,7 +23,7 @@ export default defineSection({
         fid: FID,
         ordinal: {
           type: 'int2',
-          description: 'Position in the answer, from 1: access points inside the parcel first, then by distance, then by address_id',
+          description: 'Position in the array, from 1: access points inside the parcel first, then by distance, then by address_id',
           gate: 'a position in a sorted list',
         },
         address_id: { type: 'int8', description: 'Access (core.access_point)', gate: 'a key' },

@@ -24,7 +24,7 @@ select distinct
   m.vintage
 from fact k
 join current_member m on m.document_id = k.document_id
--- Leaves out documents that several current files have, because the file of their parcels is not certain.
+-- If several current files contain the same document, only files whose parcels were read are cited.
 where (select count(*) from current_member o where o.document_id = k.document_id) = 1
   or exists (select from cadastral_parcel n where n.member_id = m.member_id)
   or exists (select from trento_parcel n where n.member_id = m.member_id)

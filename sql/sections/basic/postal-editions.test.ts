@@ -1,4 +1,4 @@
-/** Tests with small tables which edition gives a parcel's postal code, and which parcel an access point belongs to. */
+/** Uses small tables to test which edition determines a parcel's postal code, and to which parcel an access point belongs. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';

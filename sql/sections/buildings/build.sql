@@ -53,7 +53,7 @@ where geom && (select geom from region_box);
 
 analyze building (source, drawing, member_id, position);
 
--- Finds identical footprints, which count once. Almost all footprints are unique, so only a few rows are sorted.
+-- Finds the repeated copies of identical footprints, because each footprint counts once. Almost all footprints are unique, so only a few rows are sorted.
 create table repeated as
 select
   member_id,
@@ -155,7 +155,7 @@ where st_relate(a.geom, b.geom, '2********');
 
 analyze crowded;
 
--- The parts of overlapping buildings are united.
+-- Unites the parts of overlapping buildings, so that built_share counts overlaps once.
 create table built_union as
 select
   share.fid,

@@ -1,4 +1,4 @@
-/** Tests each rule of the section buildings with a few squares, in metres of EPSG:3035. */
+/** Tests each rule of the section buildings with a few rectangles, whose coordinates are in metres of EPSG:3035. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -23,7 +23,7 @@ interface Building {
   readonly source?: 'dbsn' | 'dpc' | 'trento';
   readonly counts?: boolean;
   readonly residential?: boolean;
-  /** The same footprint, starting at a different corner. */
+  /** True: the ring of the footprint starts at a different corner. */
   readonly turned?: boolean;
 }
 
@@ -43,7 +43,7 @@ function over(a: Box, b: Box): number {
   return Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
 }
 
-describeDatabase('the buildings of parcels', (engine) => {
+describeDatabase('the build of the section buildings', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

@@ -35,7 +35,7 @@ const SETUP = `
     true as counts,
     i % 2 = 0 as residential,
     100.0::float8 as area_m2,
-    -- Some are drawn twice.
+    -- Some buildings have the same drawing, so the build treats all but one as copies.
     md5((i % 119000)::text)::uuid as drawing,
     st_multi(st_makeenvelope(x, y, x + 0.0001, y + 0.0001, 4326))::geometry(multipolygon, 4326) as geom
   from generate_series(1, 120000::int8) as i
@@ -58,7 +58,7 @@ describeDatabase('the join of the section buildings', (engine) => {
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  /** Returns the plan of a query after the statements of the build before `until`, without parallel workers, as on PGlite. */
+  /** Runs the statements of the build before `until` and returns the plan of a query. Parallel workers are off, because PGlite has none. */
   function planAfter(until: string, query: string): Promise<string> {
     return database.session(async (session) => {
       const made = BUILD.slice(0, BUILD.indexOf(until));
@@ -83,7 +83,7 @@ describeDatabase('the join of the section buildings', (engine) => {
     expect(plan.search(/Scan on building_coverage|Scan using \S+ on building_coverage/), plan).toBeGreaterThan(parcel);
   });
 
-  it('reads the shares of buildings once to unite overlapping buildings', async () => {
+  it('reads the table counted_share only once to unite overlapping buildings', async () => {
     const create = 'create table built_union as';
     const plan = await planAfter(create, BUILD.slice(BUILD.indexOf(create) + create.length).split(';')[0]!);
     expect(plan).toMatch(/GroupAggregate/);

@@ -7,7 +7,7 @@
 
 -- check: buildings_residential_part
 -- level: error
--- expects: there are at most as many residential buildings as buildings
+-- expects: the number and footprint of residential buildings are at most the number and footprint of all buildings
 select
   fid,
   count,
@@ -20,7 +20,7 @@ where residential_count > count
 
 -- check: buildings_footprint_built
 -- level: error
--- expects: the built share of a parcel with a footprint is not 0
+-- expects: the footprint is above 0, and the built share is not negative
 select
   fid,
   footprint_m2,

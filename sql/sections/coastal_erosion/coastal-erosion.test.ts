@@ -64,9 +64,9 @@ describeWorkspace('the section coastal_erosion', {
     expect(found!.rows).toBeGreaterThan(100);
   });
 
-  it('reads segments first and finds parcels with an index', async () => {
+  it('reads pieces of the shore first and finds parcels with an index', async () => {
     const plan = await built.workspace.session(async (session) => {
-      // The pieces of shore that build.sql leaves in the workspace.
+      // Reads the table shore_piece, which shore_piece.sql created in the workspace.
       return session.query<{ 'QUERY PLAN': string }>(`explain select parcel.fid, piece.position from shore_piece as piece
         join parcel on parcel.geom && st_expand(piece.geom, 1000 / (111320 * cos(radians(st_ymax(piece.geom) + 0.1))), 1000 / 110900.0)`);
     });

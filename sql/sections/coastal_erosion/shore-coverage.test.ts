@@ -13,7 +13,8 @@ const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_eros
 
 /**
  * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, with the sea to the north. Z009 is inland of Z001. Z101 is next to Z003, in a
- * different region. Each comune has a parcel in the middle of its shore. The parcel of Z009 is 800 m from the shore.
+ * different region. Each comune of the region has one parcel in the middle of its northern border, which is the shore except for Z009. The parcel of Z009 is
+ * 800 m from the shore.
  */
 const SETUP = `
   create schema cases;
@@ -67,7 +68,7 @@ function written(files: readonly File[]): string {
   }).join('\n');
 }
 
-describeDatabase('the coverage of the shore', (engine) => {
+describeDatabase('the coverage of the shore and of ground-motion tiles', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
@@ -106,7 +107,7 @@ describeDatabase('the coverage of the shore', (engine) => {
       const { mapped } = await build([part], statements);
       expect(mapped, statements).toEqual(['Z001']);
     }
-    // The segment is within 2 km of the parcel of Z002. Only the parcels of Z001 and of the inland comune Z009 use the segment.
+    // The parcel of Z002 is more than 1,000 m from the segment. Only the parcels of Z001 and of the inland comune Z009 use the segment.
     expect((await build([part])).seen).toEqual({ Z001: [-1], Z002: [], Z003: [], Z009: [-1] });
   });
 
@@ -138,7 +139,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     const part: File = { rank: 1, segments: [{ west: 14.051, east: 14.099, rate: -3 }] };
     expect(await build([italy, part])).toEqual({ mapped: ['Z001', 'Z002', 'Z003', 'Z009'], seen: { Z001: [-2], Z002: [-3], Z003: [-2], Z009: [-2] } });
     expect((await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }])).seen).toEqual({ Z001: [-2], Z002: [-2], Z003: [-2], Z009: [-2] });
-    // Two partial files cover different comuni. The newer file covers one comune.
+    // The older partial file covers Z001 and Z002. The newer partial file covers only Z002.
     expect((await build([{ rank: 2, segments: [{ west: 14.01, east: 14.099, rate: -2 }] }, part])).seen).toEqual({
       Z001: [-2],
       Z002: [-3],

@@ -2,7 +2,7 @@
 -- cites: istat_census
 -- reads: core.census_figures, layer.census_section
 -- writes: none
--- grain: one row per vintage and comune of the base files
+-- grain: one row per vintage and comune, with comuni as in the base files
 -- crs: none
 
 select distinct

@@ -3,7 +3,7 @@
 -- reads: core.parcel, layer.census_section
 -- writes: section.demographics
 -- incremental: rows of parcels without a change of the same section_id
--- grain: one row per land parcel whose representative point is in a section
+-- grain: one row per land parcel whose representative point is in a census section
 -- crs: EPSG:4326; areas are from core.parcel, EPSG:3035
 
 -- The join reads census sections and finds the points of parcels with an index. PostGIS prepares each census section once for all its points.

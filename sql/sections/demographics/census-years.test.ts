@@ -21,13 +21,13 @@ interface Figures {
   readonly file?: number;
 }
 
-describeDatabase("the year of a section's numbers", (engine) => {
+describeDatabase('the table census_figures', (engine) => {
   let database: Database;
   beforeAll(async () => {
     ({ database } = await freshContext(engine));
   });
 
-  /** @returns Year and residents of each section that has numbers */
+  /** @returns Year and residents of each census section that has numbers, as `2021: 5` */
   const figures = (truthful: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> =>
     rolledBack(database, async (session) => {
       await session.script(
@@ -94,7 +94,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
     expect(await figures([{ year: 2021, section: a1, residents: 5 }])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0' });
   });
 
-  it('uses one year for each section of comuni that merged after the base file, whichever code the later edition has', async () => {
+  it('uses one year for all sections of a comune of the base file, even if the later edition has the code of the merged comune', async () => {
     expect(await figures([
       { year: 2021, section: a1, residents: 5 }, { year: 2021, section: b1, residents: 7 }, { year: 2021, section: b2, residents: 2 }, { year: 2023, section: b1, residents: 8, istat: '094001' },
     ])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8' });

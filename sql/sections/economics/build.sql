@@ -10,7 +10,7 @@
 
 create table economics as
 with earning as (
-  -- Uses the last incomes of a suppressed comune only if the comune that now has its territory has no published incomes.
+  -- Uses the last incomes of a suppressed comune only if no incomes are published for the comune that now contains its territory.
   select distinct
     t.belfiore,
     case when d.belfiore is null then t.belfiore else t.current_belfiore end as income_belfiore

@@ -22,14 +22,14 @@ describeWorkspace('the section economics', {
   const files = ['core/comune_register', 'core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'core/declared_income', 'sections/valuation_history/build', 'sections/valuation/build', 'sections/basic/build_postal_code', 'sections/economics/build'];
   for (const file of files) {
     await workspace.run(`sql/${file}.sql`);
-    // A table of a step is dropped after the file that runs the step, as in a build.
+    // As in a build, drops the table of the step comune_today.sql after the file that runs the step.
     await workspace.session((session) => session.query('drop table if exists comune_today'));
   }
   await workspace.publish('declared_income', 'core.declared_income');
   await workspace.publish('postal_code', 'section.postal_code');
   await workspace.publish('economics', 'section.economics');
 }, (built) => {
-  /** The expected incomes and prices come from two sources. The affordability index is computed from both, according to the rule in the contract. */
+  /** Expected incomes, price and postal code of each parcel, from three sources. The affordability index is computed from incomes and price in its test. */
   const incomes = mef.truth!(region);
   const prices = omi.truth!(region);
   const codes = postal.truth!(region);
@@ -68,7 +68,7 @@ describeWorkspace('the section economics', {
     const cents = (euro: number): bigint => BigInt(Math.round(euro * 100));
     const wanted = expected.map(({ fid, economics, price }) => {
       if (economics === null || economics.average_income === null || price === null) return { fid, index: null };
-      // Computes 80 · price / income exactly from the shown values, and rounds halves upwards.
+      // Computes 80 · price / income exactly from the rounded price and income of the record, and rounds halves upwards.
       return { fid, index: Number(((2n * 80n * cents(price) * 10_000n) / cents(economics.average_income) + 1n) / 2n) / 10_000 };
     });
     expect(rows).toEqual(wanted);
@@ -80,7 +80,7 @@ describeWorkspace('the section economics', {
     expect(new Set(found.map(({ level }) => level))).toEqual(new Set(['cap', 'comune']));
     expect(new Set(found.map(({ level, tax_year: year }) => `${level} ${String(year)}`))).toEqual(new Set(['cap 2023', 'comune 2024', 'comune 2023', 'comune 2022']));
     expect(found.some(({ taxpayers }) => taxpayers === null)).toBe(true);
-    // A withheld value is not zero.
+    // A withheld value is null, not zero.
     expect(found.some(({ income_brackets: brackets }) => brackets['lte_zero'] === null)).toBe(true);
     expect(found.some(({ income_brackets: brackets }) => brackets['lte_zero'] === 0)).toBe(true);
     expect(expected.some(({ parcel, economics }) => parcel.kind === 'land' && economics === null)).toBe(true);

@@ -13,9 +13,9 @@ interface Income {
   readonly year: number;
   readonly belfiore: string;
   readonly cap: string | null;
-  /** Taxpayers by bracket. The mean income of a bracket is 1,000 euro plus the number of the bracket. Null: withheld. */
+  /** Taxpayers by bracket, 10 in each by default. The total income of bracket n (from 1) is n × 1,000 euro per taxpayer. Null: withheld. */
   readonly brackets?: readonly (number | null)[];
-  /** The ministry publishes the number of earners from 2023 on. */
+  /** Published number of earners. The ministry publishes this number from 2023 on. */
   readonly total?: number;
 }
 
@@ -33,13 +33,13 @@ interface Found extends Record<string, unknown> {
   readonly average_income: number | null;
 }
 
-describeDatabase('the year of a parcel\'s incomes', (engine) => {
+describeDatabase('the selection of a parcel\'s incomes', (engine) => {
   let database: Database;
   beforeAll(async () => {
     ({ database } = await freshContext(engine));
   });
 
-  /** Runs the section on the given tables and returns the result of each parcel, in order. Removes all rows afterwards. */
+  /** Builds the section from the given rows and returns the section of each parcel, in the order of the parcels. Rolls back all changes. */
   const sections = (incomes: readonly Income[], parcels: readonly Parcel[]): Promise<(Found | null)[]> => rolledBack(database, async (session) => {
     await session.script(`
         create schema cases;
@@ -80,7 +80,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
   });
   const said = (found: (Found | null)[]): (string | null)[] => found.map((each) => (each === null ? null : `${each.level} ${each.tax_year}`));
 
-  it('uses 2022 for a comune that has only 2022, and 2023 for all other comuni', async () => {
+  it('uses the newest year of each comune, and returns null for a comune without incomes', async () => {
     expect(said(await sections(
       [{ year: 2023, belfiore: 'Z001', cap: null }, { year: 2022, belfiore: 'Z001', cap: null }, { year: 2022, belfiore: 'Z002', cap: null }],
       [{ belfiore: 'Z001', cap: null }, { belfiore: 'Z002', cap: null }, { belfiore: 'Z003', cap: null }],
@@ -128,7 +128,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         incomes.set(`${income.year} ${income.belfiore} ${income.cap}`, income);
       }
       const parcels = ['Z001', 'Z002', 'Z003', 'Z009'].flatMap((belfiore) => [null, '86001', '86002', '86003'].map((cap) => ({ belfiore, cap })));
-      // Returns the incomes of each parcel according to the rule in the contract.
+      // Computes the expected level and tax year of each parcel.
       const expected = parcels.map(({ belfiore, cap }) => {
         const mine = [...incomes.values()].filter((income) => income.belfiore === belfiore);
         const newest = (rows: readonly Income[]): number => Math.max(...rows.map(({ year }) => year));

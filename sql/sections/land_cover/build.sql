@@ -25,7 +25,8 @@ select
   geom
 from land_cover_piece;
 
--- If several files overlap, only the polygons of one file are used in each comune. Usually there is only one file, and this table is empty.
+-- Members to ignore in each comune. If several files overlap, only the polygons of one file are used in each comune. If there is only one file, this table is
+-- empty.
 create table overlay_silent as
 with held as (
   select

@@ -1,15 +1,15 @@
--- purpose: checks that no parcel inside a polygon lacks a class
+-- purpose: checks that no parcel inside a polygon lacks a class, and that each class has only one name
 -- reads: core.parcel, core.land_coverage, section.land_cover
 -- writes: none
 -- incremental: rows of parcels
--- grain: one row per missed parcel
+-- grain: one row per parcel without a class, or per class with several names
 -- crs: EPSG:4326
 
 -- check: land_cover_missed
 -- level: error
 -- expects: a land parcel that is completely inside a polygon of its comune's file has a class
--- The map has no gaps, so few parcels have no class, and the join starts from these parcels. The layer has no index, so only polygons in the box of these
--- parcels are compared.
+-- The map has no gaps, so few parcels have no class, and the join starts from these parcels. The layer has no index, so only polygons that overlap the bounding
+-- box of these parcels are compared.
 with unclassed as materialized (
   select
     parcel.fid,

@@ -43,7 +43,7 @@ interface Found {
   readonly share: number;
 }
 
-describeDatabase('the class with the largest area in a parcel', (engine) => {
+describeDatabase('the build of the section land_cover', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
@@ -68,7 +68,7 @@ describeDatabase('the class with the largest area in a parcel', (engine) => {
     for (const middle of [0, -5e-7]) {
       expect(await classes(parcel(1, [-1, 0, 1, 1.1]), polygon(1, '512', [middle, -1, 9, 2]), polygon(2, '211', [-9, -1, middle, 2]))).toMatchObject([{ code: '211', share: 0.5 }]);
     }
-    // If the border is two millimetres further west, class 512 has 0.08 m² more.
+    // If the border is 1.6 millimetres west of the middle, class 512 has 0.07 m² more.
     expect(await classes(parcel(1, [-1, 0, 1, 1]), polygon(1, '512', [-1e-4, -1, 9, 2]), polygon(2, '211', [-9, -1, -1e-4, 2]))).toMatchObject([{ code: '512' }]);
   });
 
@@ -94,7 +94,7 @@ describeDatabase('the class with the largest area in a parcel', (engine) => {
     )).toMatchObject([{ fid: 2, share: 0.002 }, { fid: 3, share: 0.6 }]);
   });
 
-  it('gives no class to roads and water, and no row to parcels outside the map', async () => {
+  it('returns no row for roads, waters and parcels outside the map', async () => {
     expect(await classes(parcel(1, [0, 0, 1, 1], 'road'), parcel(2, [1, 0, 2, 1], 'water'), parcel(3, [2, 0, 3, 1]), parcel(4, [20, 0, 21, 1]), polygon(1, '311', [-9, -9, 9, 9]))).toMatchObject([{ fid: 3 }]);
     expect(await classes(parcel(1, [0, 0, 1, 1]))).toEqual([]);
   });

@@ -12,7 +12,7 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const COVERAGE = readSqlFile(join(ROOT, 'sql/core/land_coverage.sql')).text;
 
-/** Four comuni in a row from 14° E 41° N, each a square of 0.1 degree with a parcel in the middle. Z004 is in no list. */
+/** Four comuni in a row from 14° E 41° N, each a square of 0.1 degree with a parcel in the middle. Z004 is not in the list of comuni. */
 const SETUP = `
   create schema cases;
   set search_path to cases, public;
@@ -36,7 +36,7 @@ const BOUNDARIES = `insert into current_member values (90, 9, 90, 1);
 
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 
-/** A file with one member, which has one polygon with the given pieces. */
+/** Returns statements that load a file with one member and one polygon. Each box is a piece of the polygon, from a western to an eastern longitude. */
 function file(member: number, rank: number, boxes: readonly (readonly [number, number])[], regions: readonly number[] = [14]): string {
   return `insert into current_member values (${member}, ${member}, ${member}, ${rank}); insert into land_cover_reach values (${member}, ${member}, 1, '{${regions.join()}}');
     ${boxes.map(([west, east]) => `insert into land_cover_piece values (${member}, 1, '211', st_makeenvelope(${west}, 41.02, ${east}, 41.08, 4326));`).join('\n')}`;

@@ -29,7 +29,7 @@ export default defineMap({
       'Class of CORINE Land Cover, third level, such as 112': 'Classe CORINE Land Cover, terzo livello: 112',
       'First level: 1 artificial, 2 agricultural, 3 forest and semi-natural, 4 wetlands, 5 water':
         'Primo livello: 1 artificiale, 2 agricola, 3 boschi e seminaturale, 4 zone umide, 5 acque',
-      'Second level: 11': 'Secondo livello: 11',
+      'Second level, such as 11': 'Secondo livello: 11',
       'Name of the class in the Italian nomenclature': 'Nome della classe nella nomenclatura italiana',
       'Share of the parcel that the class covers': 'Parte della particella coperta dalla classe',
     },

@@ -7,7 +7,7 @@ import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 const landCover = z.strictObject({
   code: z.string().regex(/^[1-5]\d\d$/).describe('Class of CORINE Land Cover, third level, such as 112'),
   class: z.string().regex(/^[1-5]$/).describe('First level: 1 artificial, 2 agricultural, 3 forest and semi-natural, 4 wetlands, 5 water'),
-  subclass: z.string().regex(/^[1-5]\d$/).describe('Second level: 11'),
+  subclass: z.string().regex(/^[1-5]\d$/).describe('Second level, such as 11'),
   description: z.string().describe('Name of the class in the Italian nomenclature'),
   share: share.describe('Share of the parcel that the class covers'),
   source,

@@ -2,7 +2,7 @@
 -- reads: core.parcel, section.land_use
 -- writes: none
 -- incremental: rows of parcels
--- grain: one row per missed parcel
+-- grain: one row per parcel without a class
 -- crs: EPSG:4326
 
 -- check: land_use_missed

@@ -30,7 +30,7 @@ const parcel = (fid: number, box: Box, kind = 'land'): string => `insert into pa
 
 const polygon = (position: number, code: string, box: Box, member = 1): string => `insert into land_use_piece (member_id, position, code, geom) values (${member}, ${position}, '${code}', ${envelope(box)});`;
 
-describeDatabase('the land use with the largest area in a parcel', (engine) => {
+describeDatabase('the build of the section land_use', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

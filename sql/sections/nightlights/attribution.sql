@@ -28,7 +28,7 @@ raster as (
   join current_member m on m.member_id = t.member_id
   where t.section = 'nightlights'
 ),
--- As in build.sql, the newest file that has the comune is used.
+-- As in build.sql, the newest file that contains the comune is used.
 drawn as (
   select distinct on (place.belfiore)
     place.belfiore,

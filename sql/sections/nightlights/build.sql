@@ -6,7 +6,7 @@
 -- grain: one row per land parcel whose cell has a radiance, or whose raster is missing
 -- crs: points and boundaries are transformed to the CRS of the rasters
 
--- Lists the rasters of the region's product, newest year first, collection 2 before 1.
+-- Lists the rasters of the region's product. Column model ranks the rasters, newest year first, and collection 2 before 1.
 create view light_tile as
 select
   (dense_rank() over (order by tile.year desc, coalesce(tile.collection, 1) desc))::int4 as model,

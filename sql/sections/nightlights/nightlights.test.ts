@@ -48,7 +48,7 @@ describeWorkspace('the section nightlights', {
     const [first, second] = region.comuni;
     const before = await built.database.query<{ fid: number; ntl_parcel: number }>('select fid, ntl_parcel from section.nightlights order by fid');
     await built.database.query('delete from layer.boundary where kind = $1 and code = $2', ['comune', first.istatCode]);
-    // The boundary is a polygon of a few metres around this point.
+    // Replaces the boundary by a circle with a radius of about 1 m, around a point inside the comune.
     await built.database.query('update layer.boundary set geom = st_multi(st_buffer(st_pointonsurface(geom), 1e-5)) where kind = $1 and code = $2', ['comune', second.istatCode]);
     await built.workspace.session((session) => dropOthers(session, built.workspace.schema, new Set(KEPT)));
     await built.workspace.run(BUILD);

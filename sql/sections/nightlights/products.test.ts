@@ -31,7 +31,7 @@ function productOf(tiles: readonly Tile[]): string {
 describeDatabase('the rasters of night lights of a region', (engine) => {
   const seed = testEnvironment().seed;
 
-  it(`have only one product, selected by year, collection and product (seed ${seed})`, async () => {
+  it(`come from a single product, the product of the tile with the highest priority (seed ${seed})`, async () => {
     const database = await engine.openDatabase();
     const random = randomOf('night light products', seed);
     const sql = readFileSync(new URL('../../core/raster_tile.sql', import.meta.url), 'utf8');

@@ -26,7 +26,7 @@ const SETUP = `
     ('Z009', '094909', 'Due Volte', '094', '094', 'Isernia', 'IS', 14, null),
     ('Y001', '015146', 'Città Grande', '015', '015', 'Milano', 'MI', 3, null),
     ('Y002', '015147', 'Due Volte', '015', '015', 'Milano', 'MI', 3, null),
-    -- It came from the Abruzzo (AQ), as its code of before says.
+    -- Was formerly in Abruzzo (AQ), as the former code 066910 shows.
     ('Z010', '070910', 'Venuto da Fuori', '070', '070', 'Campobasso', 'CB', 14, '066910'),
     ('Y003', '066001', 'Aquila Finta', '066', '066', 'L''Aquila', 'AQ', 13, null);
   create view comune_register as
@@ -95,7 +95,7 @@ async function publish(session: Session, code: string, { category = 'fuel', name
 /** Points inside Campo Finto, inside Borgo Finto, and 190 m and 210 m south of Campo Finto. */
 const [CAMPO, BORGO, NEAR, FAR] = [[14.005, 42.005], [14.03, 42.005], [14.005, 41.99829], [14.005, 41.99811]] as const;
 
-describeDatabase('the place of a point', (engine) => {
+describeDatabase('the placement of points', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
@@ -198,7 +198,7 @@ describeDatabase('the place of a point', (engine) => {
       .toEqual({ a: 'address 1', b: 'not_found' });
   });
 
-  it('uses the newest school year for the location of a school, and the newer of two files for any other point', async () => {
+  it('uses the newest school year of a school, the newer of two files for other points, and the brand of a fuel station without a name', async () => {
     const rows = await rolledBack(database, async (session) => {
       await session.script(SETUP, 'test');
       await publish(session, 's', { category: 'school', belfiore: 'Z001', name: 'old', school_year: '2024_2025' });
@@ -219,7 +219,7 @@ describeDatabase('the place of a point', (engine) => {
   });
 });
 
-describeDatabase('the points of a parcel', (engine) => {
+describeDatabase('the assignment of points to parcels', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
@@ -260,14 +260,14 @@ describeDatabase('the points of a parcel', (engine) => {
     expect(await of(at(["'culture', 'b', 'x'", "'culture', 'a', 'x'", "'culture', 'c', 'X'", "'fuel', '1', 'a'"]), 'cultural_heritage')).toEqual({ 1: ['culture:c', 'culture:a', 'culture:b'] });
   });
 
-  it.each([['poi', 'fuel', 50], ['cultural_heritage', 'culture', 20]] as const)('keeps at most the maximum number of points per parcel in %s', async (section, category, most) => {
+  it.each([['poi', 'fuel', 50], ['cultural_heritage', 'culture', 20]] as const)('limits the number of points per parcel in %s', async (section, category, most) => {
     const found = await of(`select '${category}', n::text, lpad(n::text, 3, '0'), 14.0005, 42.0005 from generate_series(1, 60) as n`, section);
     expect(found[1]).toEqual(Array.from({ length: most }, (_, index) => `${category}:${index + 1}`));
   });
 });
 
 describe('a car plate code', () => {
-  it.each([['CB', 14], ['cb', 14], ['PS', 11], ['FO', 8], ['OT', 20], ['RM', 12], ['XX', null], ['', null]])('identifies the region of the car plate code %j as %j', (plate, region) => {
+  it.each([['CB', 14], ['cb', 14], ['PS', 11], ['FO', 8], ['OT', 20], ['RM', 12], ['XX', null], ['', null]])('%j belongs to the region %j', (plate, region) => {
     expect(regionOfPlate(plate)).toBe(region);
   });
 });

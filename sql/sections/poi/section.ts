@@ -28,7 +28,7 @@ export default defineSection({
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by category, name and id', gate: 'a position in a sorted list' },
+        ordinal: { type: 'int2', description: 'Position in the array, from 1: by category, name and id', gate: 'a position in a sorted list' },
         id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
         ...PLACED,
       },

@@ -15,7 +15,7 @@ select distinct
 from population p
 join parcel on parcel.fid = p.fid;
 
--- citations of the facts
+-- Cites the sources of each census section and method in the table fact.
 with tract as (
   select distinct
     section_id,
@@ -37,7 +37,7 @@ counted as (
   join current_member m on m.member_id = s.member_id
   where not s.fictitious
 ),
--- The current comune has the residents of all comuni of the base files that were merged into the comune.
+-- The residents of a current comune are the sum over all former comuni that were merged into the comune. The editions of all these comuni are therefore cited.
 merged as (
   select
     n.number,
@@ -81,7 +81,7 @@ of_most as (
   from of_tract
   group by key
 ),
--- A census section gets a separate key if its parcels are in comuni with different sources of buildings.
+-- A census section gets a separate key if its sources of buildings differ from the sources of most census sections with the same key.
 named as (
   select distinct
     t.key,

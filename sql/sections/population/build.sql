@@ -6,8 +6,8 @@
 -- grain: one row per land parcel in a census section with published numbers
 -- crs: none; areas are from core.parcel and section.buildings, EPSG:3035
 
--- The number of a census section begins with the code of its comune in the base file. The comune may have merged since. The total of a comune is the sum over
--- all former comuni that were merged into the comune.
+-- The number of a census section begins with the code that its comune had in the census. The comune may have merged since. The total of a comune is the sum
+-- over all former comuni that were merged into the comune.
 create table census_comune as
 select
   bases.number,
@@ -70,7 +70,8 @@ join parcel using (fid)
 left join buildings using (fid)
 left join building_coverage as coverage using (belfiore);
 
--- Uses residential areas only if the uses of all buildings in the census section are known. Otherwise, buildings of known use would get all residents.
+-- Uses residential areas only if the sources of buildings state uses in every comune of the census section. Otherwise, the parcels of the comuni with known
+-- uses would get all residents.
 create table tract as
 select
   weight.section_id,

@@ -3,7 +3,7 @@
 -- writes: none
 -- reruns: section.population
 -- parcels: comune
--- grain: one row per number
+-- grain: one row per value and source row
 -- crs: none
 
 create view evidence as

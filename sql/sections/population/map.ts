@@ -37,7 +37,7 @@ export default defineMap({
         'Residenti della sezione di censimento ripartiti sulla superficie coperta residenziale; vuoto: la sezione non ne ha, o la destinazione d’uso dei suoi edifici non è nota',
       'Residents of the census section, distributed over the area of its land parcels':
         'Residenti della sezione di censimento ripartiti sulla superficie delle sue particelle di terreno',
-      'Method of the value estimated': 'Quale delle due è la stima data',
+      'Method by which estimated was computed': 'Quale delle due è la stima data',
       "Agreement of the census section's residents per household with the comune's mean, 0.1–0.9, halved for method areal; null: the census section has no residents":
         'Quanto residenti e famiglie della sezione si accordano con quelli del comune, 0,1–0,9, la metà dove il metodo è areale; vuoto: nella sezione non abita nessuno',
       'Residents of the comune, including homeless people; null: not published': 'Residenti del comune, compresi i senza tetto; vuoto: non pubblicato',

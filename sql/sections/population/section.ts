@@ -10,7 +10,7 @@ const population = z.strictObject({
   estimated: residents.describe('Estimated residents: dasymetric if known, else areal'),
   dasymetric: nullable(residents, 'Residents of the census section, distributed over its residential footprint; null: there is no residential footprint, or the uses of the buildings are unknown'),
   areal: residents.describe('Residents of the census section, distributed over the area of its land parcels'),
-  estimation_method: z.enum(['dasymetric', 'areal']).describe('Method of the value estimated'),
+  estimation_method: z.enum(['dasymetric', 'areal']).describe('Method by which estimated was computed'),
   estimation_confidence: nullable(z.number().min(0).max(1), "Agreement of the census section's residents per household with the comune's mean, 0.1–0.9, halved for method areal; null: the census section has no residents"),
   municipality_total: nullable(whole.min(0), 'Residents of the comune, including homeless people; null: not published'),
   source,

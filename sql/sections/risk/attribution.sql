@@ -18,7 +18,7 @@ with kind as (
   from risk r
   join parcel p on p.fid = r.fid
 ),
--- As in build.sql, the newest file that has the comune is used.
+-- As in build.sql, the newest file that contains the comune is used.
 zone as (
   select distinct on (r.belfiore)
     r.belfiore,

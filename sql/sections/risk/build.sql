@@ -33,8 +33,8 @@ select
   geom
 from landslide_hazard_piece;
 
--- If several files overlap, only the areas of one file are used for each comune and class. Usually there is only one file, and this table is empty. Flood areas
--- without a class are used unless their file is older than all used files.
+-- Members to ignore for each comune and class. If several files overlap, only the areas of one file are used for each comune and class. If there is only one
+-- file, this table is empty. Flood areas without a class (HPH) are ignored only if their file is older than all flood files that are used for the comune.
 create table overlay_silent as
 with flood_file as (
   select
@@ -252,7 +252,8 @@ join pga
   on pga.fid = near_node.fid
   and pga.spacing_deg = near_node.spacing_deg;
 
--- A point at the edge of the model whose cell has no node uses the nearest node within 5 km. Cells are tested first, because there are few cells.
+-- If the cell of a point has no node, as at the edge of the model, the nearest node within 5 km is used. Candidate nodes are found once per cell, because there
+-- are few cells.
 create table pga_edge as
 with lone as (
   select distinct
@@ -325,8 +326,9 @@ group by belfiore;
 
 -- step: comune_today.sql
 
--- The classification has the codes of its year, and lists comuni that merged later. A merged comune gets the most severe zone of its former comuni, because the
--- old border is unknown. If zones are equally severe, the label of the current code is used. If several files have the comune, the newest file is used.
+-- The seismic classification contains the ISTAT codes of its year, including comuni that merged later. A merged comune gets the most severe zone of its former
+-- comuni, because the old border is unknown. If zones are equally severe, the label of the current code is used. If several files contain the comune, the
+-- newest file is used.
 create view comune_label as
 select
   register.belfiore,

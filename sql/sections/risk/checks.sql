@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.coverage, section.risk
 -- writes: none
 -- incremental: rows of parcels
--- grain: one row per missed parcel
+-- grain: one row per violating parcel
 -- crs: EPSG:4326
 
 -- check: floods_missed
@@ -65,7 +65,7 @@ where not exists (
 
 -- check: shares_without_level
 -- level: error
--- expects: a parcel with a level has a share above 0 and at most 1, and a parcel without a level has no share
+-- expects: a parcel with a level has a share from 0 to 1, and a parcel without a level has no share
 select
   fid
 from risk

@@ -51,7 +51,7 @@ const SETUP = `
   insert into comune_register select belfiore, istat_code, istat_code, false from comune_code;
 `;
 
-/** Boundaries of these comuni with current codes, in a separate file. */
+/** Returns statements that load the boundaries of the given comuni from a separate file. The boundaries have current ISTAT codes. */
 function boundaries(comuni: readonly Comune[]): string {
   return `insert into current_member values (90, 9, 90, 1);
     insert into boundary select 90, row_number() over (), 'comune', coalesce(istat_code, '070999'), case when istat_code is null then belfiore end, st_multi(st_makeenvelope(west, 41, west + 0.1, 41.1, 4326))
@@ -68,19 +68,20 @@ interface Area {
   readonly box?: readonly [number, number, number, number];
 }
 
-/** A file. The newest file has rank 1. */
+/** A file of hazard maps. The newest file has rank 1. */
 interface File {
   readonly rank: number;
   readonly areas: readonly Area[];
-  /** Boxes of the file's extent. If absent, the boxes of Molise and its neighbours. */
+  /** Codes of the regions that the file reaches. By default, Molise and its neighbours. */
   readonly regions?: readonly number[];
+  /** Historic codes of the provinces that are missing in the areas of class P3. By default, none. */
   readonly missing?: readonly string[];
 }
 
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 const WHOLE = [0, 0, 1000, 1000] as const;
 
-/** Gives the files decreasing member numbers, because results must not depend on these numbers. */
+/** Returns statements that load the files. Member numbers decrease, because results must not depend on these numbers. */
 function written(files: readonly File[]): string {
   return files.map(({ rank, areas, regions = [12, 13, 14, 15], missing = [] }, index) => {
     const member = 50 - 3 * index;
@@ -102,7 +103,7 @@ function written(files: readonly File[]): string {
   }).join('\n');
 }
 
-/** Maps `theme comune` to the position in the list of the file that is used. */
+/** Index of the file that covers each comune and theme, with `theme comune` as the key. */
 type Verdict = Record<string, number>;
 
 describeDatabase('the coverage of hazard maps', (engine) => {
@@ -143,7 +144,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
 
   it('covers all Italy except listed provinces for a map of 15 regions, and only the comuni with areas for a map of 14 regions', async () => {
     const everywhere = (themes: readonly Theme[], comuni: readonly Comune[] = COMUNI): Verdict => Object.fromEntries(themes.flatMap((theme) => comuni.map((comune) => [`${theme} ${comune}`, 0])));
-    // In the region, the file has P1 areas in one comune only.
+    // The file has areas in only one comune of the region.
     const italy: File = { rank: 1, areas: areas(['flood_P1', 'flood_P3'], ['Z001']), regions: ITALY };
     expect(await build([italy], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
     expect(await build([{ ...italy, missing: ['094', '021'] }], boundaries(COMUNI))).toEqual({
@@ -207,7 +208,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001', 'Z003']) }], `${boundaries(['Z001', 'Z002'])} ${older}`)).toEqual({ 'landslide Z001': 0, 'landslide Z003': 0 });
   });
 
-  it('locates a comune outside the list by the boundary that names the comune, or by its parcels', async () => {
+  it('locates a comune that is not in the list of comuni by the boundary that names the comune, or by its parcels', async () => {
     for (const drawn of [COMUNI, COMUNI.slice(0, 5)]) expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z006']) }], boundaries(drawn))).toEqual({ 'landslide Z006': 0 });
   });
 

@@ -108,7 +108,7 @@ select
   position,
   shared_m2,
   'm2',
-  'area of attention; counts if all areas of attention together share at least 1 m² (or half of a parcel below 2 m²)'
+  'area of attention; counts if all areas of attention share at least 1 m² in total (or half of a parcel below 2 m²)'
 from overlay_area
 where map = 'landslide'
   and class = 'AA'

@@ -109,7 +109,7 @@ export default defineMap({
         'superficie di sovrapposizione con la particella; vale la classe peggiore che vi si sovrappone per 1 m² (metà, se la particella è sotto i 2 m²)',
       "share of the parcel in areas of the level's class; overlaps count once":
         'parte della particella in un’area della classe indicata; dove più aree si sovrappongono si conta una volta sola',
-      'area of attention; counts if all areas of attention together share at least 1 m² (or half of a parcel below 2 m²)':
+      'area of attention; counts if all areas of attention share at least 1 m² in total (or half of a parcel below 2 m²)':
         'area di attenzione; conta se tutte insieme si sovrappongono per 1 m² (metà, se la particella è sotto i 2 m²)',
       'newest file that covers the comune: a file with at least 15 regions, or a file with an area that shares at least 1 m² with the comune':
         'file più recente che copre il comune: raggiunge 15 regioni d’Italia, oppure una sua area si sovrappone al comune per 1 m²',

@@ -1,7 +1,7 @@
 -- purpose: values and JSON block of the section risk for one parcel, and its columns for many parcels
 -- reads: section.risk
 -- writes: api.values_risk, api.section_risk, api.columns_risk
--- grain: one object; for columns one row per parcel
+-- grain: one object per parcel; for columns one row per parcel
 -- crs: none
 
 create or replace function api.values_risk(p_row section.risk)

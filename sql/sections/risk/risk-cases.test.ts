@@ -32,11 +32,12 @@ const SETUP = `
   create index on parcel using gist (geom);
 
   insert into comune_register values ('Z001', '094901', '094901', false), ('Z002', '070901', '070901', false);
-  -- One file of each kind, of three members.
+  -- One file with three members.
   insert into current_member select member_id, 1, 1, 1 from generate_series(1, 3) as member_id;
   insert into seismic_zone values (1, 1, 2, '094901', '2A-3B', 2);
 
-  -- 1: exactly on a node. 2: in the middle of a full cell. 3: a corner is missing. 4: no corner, a node 1.9 km away. 5: 15 km from any.
+  -- Point 1: exactly on a node. 2: in the middle of a cell with four nodes. 3: in a cell with three nodes. 4: in a cell without nodes, 2.2 km from the nearest
+  -- node. 5: 16 km from the nearest node.
   insert into parcel
   select fid, belfiore, st_area(st_transform(geom, 3035)), point, geom
   from (
@@ -56,8 +57,8 @@ function covers(belfiore: string, themes: readonly string[], memberId = 1): stri
 const FLOODS = ['flood_P1', 'flood_P2', 'flood_P3'];
 
 /**
- * Returns a statement that inserts a piece of an area. West, south, east and north are in hundredths of the side of the parcel that `square` inserts in the
- * column.
+ * Returns a statement that inserts a piece of an area. West, south, east and north are in hundredths of the side of the parcel that `square` inserts with the
+ * same `column`, from the south-western corner of this parcel.
  */
 function piece(table: 'flood' | 'landslide', [member, position, level]: readonly [number, number, string | null], column: number, [west, south, east, north]: readonly [number, number, number, number]): string {
   const [x, y, side] = [14.5 + column, 41, 0.0002];
@@ -65,7 +66,7 @@ function piece(table: 'flood' | 'landslide', [member, position, level]: readonly
     st_makeenvelope(${x + (west / 100) * side}, ${y + (south / 100) * side}, ${x + (east / 100) * side}, ${y + (north / 100) * side}, 4326));`;
 }
 
-/** Returns a statement that inserts a parcel at (14.5 + column, 41). By default, the parcel is about 17 m wide and 22 m high. */
+/** Returns a statement that inserts a parcel with its south-western corner at (14.5 + column, 41). By default, the parcel is 17 m wide and 22 m high. */
 function square(fid: number, belfiore: string, column: number, side = 0.0002): string {
   return `insert into parcel
     select ${fid}, '${belfiore}', st_area(st_transform(geom, 3035)), st_pointonsurface(geom), st_multi(geom)
@@ -96,7 +97,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** Builds the section from the tables of the setup, and removes all rows afterwards. */
+  /** Builds the section after the setup and the given statements, and returns the rows by fid. Rolls back all changes. */
   const build = (statements: string): Promise<Map<number, Row>> => rolledBack(database, async (session) => {
     await session.script(SETUP, 'setup');
     await session.script(statements, 'test');
@@ -130,14 +131,14 @@ describeDatabase('the section risk, case by case', (engine) => {
     const off = found.map(({ lon, lat }, i) => {
       const [fid, ...point] = points[i]!;
       const wanted = ed50.forward(point);
-      // Checks that the shift is about 60 m east and 100 to 200 m north.
+      // Checks that the expected point is shifted. The shift is about 60 m east and 100 to 200 m north.
       expect(ed50Distance(point, wanted), String(fid)).toBeGreaterThan(100);
       return Math.max(Math.abs(lon - wanted[0]), Math.abs(lat - wanted[1]));
     });
     expect(Math.max(...off)).toBeLessThan(1e-9);
   });
 
-  it('uses the acceleration of the finest grid that has a node at the cell', async () => {
+  it('uses the acceleration of the finest grid that has a node of the cell', async () => {
     const rows = await build('insert into pga_node select ix, iy, ix * 0.05, iy * 0.05, 0.9, 0.05 from generate_series(279, 286) as ix, generate_series(839, 842) as iy');
     expect([1, 2, 3].map((fid) => rows.get(fid)!.pga_g)).toEqual([0.1, 0.25, expect.closeTo(0.2833, 4)]);
     // The cell has no fine node, so the coarse grid is used instead of the nearest fine node.
@@ -197,15 +198,15 @@ describeDatabase('the section risk, case by case', (engine) => {
       ${covers('Z001', FLOODS)}
       insert into flood_hazard_piece values
         (1, 1, 'P3', st_makeenvelope(14.4998, 40.999, 14.5, 41.001, 4326)),
-        -- 0.5 m²: a strip of 22 mm along 22 m.
+        -- 0.6 m²: a strip of 25 mm along 22 m.
         (1, 2, 'P3', st_makeenvelope(14.5095, 40.999, 14.5100003, 41.001, 4326)),
         -- 2 m².
         (1, 3, 'P2', st_makeenvelope(14.5195, 40.999, 14.5200011, 41.001, 4326)),
         -- Two pieces of one area, 0.7 m² each.
         (1, 4, 'P1', st_makeenvelope(14.5295, 40.999, 14.5300008, 41.0001, 4326)), (1, 4, 'P1', st_makeenvelope(14.5295, 41.0001, 14.5300008, 41.001, 4326)),
-        -- The whole of a parcel that is smaller than 1 m².
+        -- All of a parcel that is smaller than 1 m².
         (1, 5, 'P2', st_makeenvelope(14.5399, 40.999, 14.5401, 41.001, 4326)),
-        -- Nested areas of several classes, and one area without a class: the most severe class counts.
+        -- Nested areas of several classes, and one area without a class. The most severe class is used.
         (1, 6, 'HPH', st_makeenvelope(14.54, 40.9, 14.56, 41.1, 4326)), (2, 1, 'P1', st_makeenvelope(14.54, 40.9, 14.56, 41.1, 4326)), (3, 1, 'P2', st_makeenvelope(14.5501, 40.9, 14.56, 41.1, 4326))`);
     expect([11, 12, 13, 14, 15, 16].map((fid) => rows.get(fid)!.flood_level)).toEqual([null, null, 'P2', 'P1', 'P2', 'P2']);
     expect([11, 12, 13, 14, 15, 16].map((fid) => rows.get(fid)!.flood_mapped)).toEqual([true, true, true, true, true, true]);
@@ -236,7 +237,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.4, 4);
   });
 
-  it('gives the share of the shown level, counts overlaps once, adds up pieces of one area, and never exceeds 1', async () => {
+  it('gives the share of the level, counts overlaps once, adds up pieces of one area, and never exceeds 1', async () => {
     const rows = await build(`
       ${[...Array(8).keys()].map((i) => square(11 + i, 'Z001', i / 100)).join('\n')}
       ${covers('Z001', [...FLOODS, 'landslide'])}
@@ -268,7 +269,7 @@ describeDatabase('the section risk, case by case', (engine) => {
   });
 
   it('counts areas that share at least 1 m² with the parcel in total, and ignores a smaller sum', async () => {
-    // A strip of a hundredth of the parcel's width has 4 m². The areas are 0.6 m² each.
+    // A strip of a hundredth of the parcel's width has an area of 4 m². The hazard areas have 0.6 m² each.
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${covers('Z001', FLOODS)}
       ${piece('flood', [1, 1, 'P2'], 0, [0, 0, 0.15, 100])} ${piece('flood', [1, 2, 'P2'], 0, [99.85, 0, 100, 100])}
@@ -279,14 +280,14 @@ describeDatabase('the section risk, case by case', (engine) => {
   it('replaces the national file by a newer partial file only for the classes and comuni of the partial file', async () => {
     const rows = await build(`
       delete from current_member;
-      -- Members 1 and 2: the part, of P1 and of landslides; 3 and 4 the file of Italy.
+      -- Members 1 and 2 are the partial file, with P1 and landslides. Members 3 and 4 are the national file.
       insert into current_member values (1, 2, 20, 1), (2, 2, 20, 1), (3, 1, 10, 2), (4, 1, 10, 2);
       insert into flood_coverage values (1, 'P1'), (1, 'HPH'), (3, 'P1'), (4, 'P2'), (4, 'P3'), (4, 'HPH');
       insert into landslide_coverage values (2), (3);
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z002', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z003', 0.04)}
       ${covers('Z001', ['flood_P1'], 1)} ${covers('Z001', ['flood_P2', 'flood_P3'], 4)} ${covers('Z001', ['landslide'], 2)}
       ${covers('Z002', ['flood_P1'], 3)} ${covers('Z002', ['flood_P2', 'flood_P3'], 4)} ${covers('Z002', ['landslide'], 3)}
-      ${/* The older file has P1 and landslides everywhere. */ ''}
+      ${/* The national file has areas of P1 and of landslides on all these parcels. */ ''}
       ${[0, 0.01, 0.02, 0.03, 0.04].map((column, i) => piece('flood', [3, i + 1, 'P1'], column, [-10, -10, 110, 110]) + piece('landslide', [3, i + 1, 'P4'], column, [-10, -10, 110, 110])).join('\n')}
       ${/* Areas of the partial file: P1 on half of the first parcel, and a landslide on the second. */ ''}
       ${piece('flood', [1, 1, 'P1'], 0, [0, 0, 50, 100])} ${piece('landslide', [2, 1, 'P2'], 0.01, [0, 0, 50, 100])}

@@ -41,7 +41,7 @@ const SETUP = `
   analyze;
 `;
 
-describeDatabase('the acceleration of the section risk', (engine) => {
+describeDatabase('the acceleration query of the section risk', (engine) => {
   let database: Database;
 
   beforeAll(async () => {

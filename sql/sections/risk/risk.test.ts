@@ -37,7 +37,7 @@ describeWorkspace('the section risk', { region, sources: SOURCES, sql: ['sql/sec
     const expected: { readonly fid: number; readonly json: Record<string, unknown> }[] = [...region.parcels()].map((parcel) => (
       { fid: syntheticFid(region, parcel.index), json: { ...truth(parcel), source: null } }
     ));
-    // Both the values of the database and the expected values are rounded to six decimals.
+    // Shares are compared below, with a tolerance, because both the found and the expected shares are rounded to six decimals.
     const withoutShares = ({ fid, json }: { fid: number; json: Record<string, unknown> }): unknown => ({ fid, json: { ...json, flood_share: json['flood_share'] === null, landslide_share: json['landslide_share'] === null } });
     expect(rows.map(withoutShares)).toEqual(expected.map(withoutShares));
     const off = rows.flatMap(({ fid, json }, index) => ['flood_share', 'landslide_share'].flatMap((field) => {

@@ -7,7 +7,8 @@ import { queryRecords } from '../../../test/harness/records.ts';
 const region = makeRegion({ parcels: 800, seed: 3 });
 
 describeWorkspace('the section solar', { region, sources: ['gsa_pvout'], sql: ['sql/sections/solar/record.sql'] }, async (workspace) => {
-  // Every third parcel has roofs of 10 m² and more. All other parcels have no building, or only smaller sheds, which are ignored.
+  // Land parcels have roofs of 10 m² and more if their fid is divisible by 3 but not by 5. All other parcels have no building, or only smaller sheds, which are
+  // ignored.
   await workspace.session((session) => session.query(
     'create table buildings as select fid, (fid % 3 = 0)::int4 * (1 + fid % 4) as roof_count, (fid % 3 = 0)::int4 * (10 + fid % 1000 / 7.0::float8) as roof_area_m2 from parcel where kind = $1 and fid % 5 > 0',
     ['land'],

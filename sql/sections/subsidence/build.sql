@@ -6,7 +6,7 @@
 -- grain: one row per parcel with at least one measured cell
 -- crs: parcels are transformed to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
 
--- Range of the cells in the box of the region's parcels. The margin allows for the curvature of the box's edges, which are straight in degrees.
+-- Range of the cells in the bounding box of the region's parcels. The margin allows for the curvature of the box's edges, which are straight in degrees.
 create table bounds as
 select
   floor(st_xmin(b.geom) / 100)::int4 - 10 as ix_first,
@@ -46,8 +46,7 @@ from (
 ) ranked
 where place > 1;
 
--- Finds cells by two integers, which are computed from the box of a parcel. Classes are derived from the rounded means, so values and classes agree on every
--- engine.
+-- Finds cells by two integers, which are computed from the bounding box of a parcel.
 create view cell_share as
 with shape as (
   select
@@ -137,6 +136,7 @@ from overlap
 -- An area of less than 0.01 m² is a rounding error along a common border.
 where weight >= 0.01;
 
+-- Derives classes from the rounded means, so values and classes agree on every engine.
 create table subsidence as
 with mean as (
   select

@@ -8,7 +8,7 @@ const subsidence = z.strictObject({
   velocity_mm_year: z.number().describe('Mean vertical velocity; negative: the ground sinks'),
   acceleration_mm_year2: z.number().describe('Millimetres per year²'),
   cells: whole.min(1).describe('Measured 100 m cells under the parcel'),
-  risk_class: whole.min(1).max(5).describe('From 1 (negligible) to 5 (very high), by the absolute velocity'),
+  risk_class: whole.min(1).max(5).describe('From 1 (negligible) to 5 (very high), by the sinking speed'),
   risk_label: z.enum(['trascurabile', 'basso', 'medio', 'alto', 'elevato']).describe('Name of the class'),
   trend: z.enum(['stable', 'accelerating', 'decelerating']).describe('Acceleration compared with the direction of motion'),
   direction: z.enum(['stabile', 'subsidenza', 'sollevamento']).describe('Stable, sinking or rising'),

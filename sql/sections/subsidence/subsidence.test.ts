@@ -14,8 +14,8 @@ function printed(mean: number): number {
 }
 
 /**
- * Returns risk class, trend and direction for the two rounded means, according to the rules in the contract. If the ground is at rest, any acceleration is
- * classified as accelerating.
+ * Returns risk class, trend and direction for the two rounded means, according to the rules in section.ts. If the ground is at rest, any acceleration of more
+ * than 0.1 mm/year² is classified as accelerating.
  */
 function classesOf(velocity: number, acceleration: number): Record<string, unknown> {
   const limits = [2, 5, 10, 20];
@@ -82,13 +82,13 @@ describeWorkspace('the section subsidence', {
     expect(plan, 'reads cells once into the hash table instead of once per parcel').toMatch(/->  Hash  .*\n\s+->  .*Anti Join.*\n(?:\s+.*Filter.*\n)?(?:\s+.*Cond.*\n)?\s+->  (Seq|Bitmap Heap) Scan on egms_cell/);
   });
 
-  it('keeps the series with the best fit if a cell is twice in one tile, and both series if it is in two tiles', async () => {
+  it('keeps the series with the best fit if a cell is twice in one tile, and both series if the cell is in two tiles', async () => {
     const cells = await built.database.query<{ velocity: number; rows: number }>(
       `select mean_velocity_mm_year as velocity, count(*)::int4 as rows from layer.egms_cell
        where abs(mean_velocity_mm_year) in (99.9, 77.7, 55.5) and release_id = (select max(release_id) from ledger.release where vintage = $1) group by 1`,
       ['2020_2024'],
     );
-    // Adds copies of a neighbouring tile's cells to a tile, with a worse fit.
+    // One synthetic tile contains three copies of a neighbouring tile's cells, with a worse fit.
     expect(cells).toEqual([{ velocity: -77.7, rows: 3 }]);
     const duplicates = await built.database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code');
     expect(duplicates).toHaveLength(1);

@@ -46,7 +46,7 @@ export default defineMap({
         'Ottante verso cui è esposta la maggior parte delle celle in pendenza; piano: più di metà ha pendenza sotto 1°; vuoto: nessuna cella ha attorno tutte e otto le altre',
       'Number of cells of the elevation model whose centre is in the parcel; if there is none, 1 for the cell that contains the representative point':
         'Celle del modello di elevazione con il centro nella particella; 1 dove non ce n’è: quella che contiene il punto rappresentativo',
-      'ground: height of the bare ground; surface: height including trees and roofs; null: unknown for this day':
+      'ground: height of the bare ground; surface: height including trees and roofs; null: not known for the date of the record':
         'suolo: del terreno; superficie: con alberi e tetti; vuoto: non noto per quel giorno',
     },
     evidence: {

@@ -22,7 +22,7 @@ const terrain = z.strictObject({
   tri_mean: ruggedness('Wilson (2007), mean of the cells'),
   aspect_predominant: nullable(z.enum(ASPECTS), `Most frequent aspect (octant) of sloping cells; flat: more than half of the cells have a slope below 1°; null: ${NO_SLOPE}`),
   cells: whole.min(1).describe('Number of cells of the elevation model whose centre is in the parcel; if there is none, 1 for the cell that contains the representative point'),
-  elevation_of: nullable(z.enum(['ground', 'surface']), 'ground: height of the bare ground; surface: height including trees and roofs; null: unknown for this day'),
+  elevation_of: nullable(z.enum(['ground', 'surface']), 'ground: height of the bare ground; surface: height including trees and roofs; null: not known for the date of the record'),
   source,
 }).meta({ id: 'Terrain', description: 'Height, slope and ruggedness' });
 

@@ -18,7 +18,7 @@ class Relief implements Accumulator {
   #base = 0;
   #sum = 0;
   #squares = 0;
-  /** Cells with all eight neighbours. */
+  /** Number of cells with all eight neighbours. */
   #shaped = 0;
   #slopes = 0;
   #steepest = 0;
@@ -38,7 +38,7 @@ class Relief implements Accumulator {
       const above = e - this.#base;
       this.#sum += above;
       this.#squares += above * above;
-      // From the north-west, the rows of the window are a b c, d e f and g h i.
+      // From north to south, the rows of the window are a b c, d e f and g h k. Variable e is an elevation, and all others are differences from e.
       const [a, b, c] = [north[i - 1]! - e, north[i]! - e, north[i + 1]! - e];
       const [d, f] = [here[i - 1]! - e, here[i + 1]! - e];
       const [g, h, k] = [south[i - 1]! - e, south[i]! - e, south[i + 1]! - e];
@@ -78,7 +78,7 @@ class Relief implements Accumulator {
     return values;
   }
 
-  /** The most frequent octant. If several octants are equally frequent, the first clockwise from north. */
+  /** Returns flat if more than half of the cells are flat, else the most frequent octant. If several octants are equally frequent, the first from north. */
   #aspect(): string {
     if (this.#flat * 2 > this.#shaped) return 'flat';
     return OCTANTS[this.#facing.indexOf(Math.max(...this.#facing))] ?? 'flat';

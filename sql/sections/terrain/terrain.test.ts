@@ -9,7 +9,7 @@ import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 1_500, seed: 11 });
 
-/** Returns the values of a shape that contains only the middle cell of a window of nine cells. */
+/** Returns the values of an area that consists of the middle cells of the given windows. A window has nine cells. */
 function gathered(windows: readonly (readonly number[])[], cellWidthM = 10, cellHeightM = 10): (number | string | null)[] {
   const accumulator = (sweeps[0] as AreaSweep).accumulator();
   for (const window of windows) {

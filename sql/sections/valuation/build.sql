@@ -11,7 +11,7 @@ with window_start as (
   select min(since) as half_year
   from valuation_history
 ),
--- Zone with the same LinkZona in the previous half-year, if the history does not include that half-year.
+-- Finds the zone with the same LinkZona in the previous half-year. This zone is used if the history does not include the previous half-year.
 before as (
   select distinct on (c.belfiore, c.zona, c.half_year)
     c.belfiore,

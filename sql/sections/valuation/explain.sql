@@ -5,7 +5,7 @@
 -- grain: one row per feature
 -- crs: none
 
--- Lists zones with a quotation, because the section is empty for a zone without a quotation.
+-- Lists the parcels whose zone has a quotation, because the section is empty for all other parcels.
 create view quoted as
 select v.*
 from valuation v

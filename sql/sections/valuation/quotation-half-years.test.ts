@@ -14,7 +14,7 @@ const h = (year: number, half: 1 | 2): number => year * 2 + half - 1;
 const text = (half: number): string => `${Math.floor(half / 2)}_${(half % 2) + 1}`;
 const [FIRST, LAST] = [h(2015, 1), h(2025, 2)];
 
-/** A row of ZONE, or of VALORI with the price of civil dwellings. `file` is the number of the file that contains the row. */
+/** A row of a file ZONE. A `Quotation` is a row of a file VALORI, with the price of civil dwellings. `file` is the number of the file with the row. */
 interface Zone {
   readonly half: number;
   readonly belfiore: string;
@@ -38,7 +38,7 @@ interface Files {
   readonly perimeters: readonly Perimeter[];
   /** Comune of the parcel in each cell, by cell number. */
   readonly parcels: readonly string[];
-  /** Current codes. */
+  /** Cadastral codes of the current comuni. */
   readonly listed: readonly string[];
 }
 
@@ -54,7 +54,7 @@ interface Answer {
 const newest = (halves: readonly number[]): number | null => (halves.length === 0 ? null : Math.max(...halves));
 const inOrder = <T extends { belfiore: string; zona: string }>(a: T, b: T): number => (a.belfiore + a.zona < b.belfiore + b.zona ? -1 : 1);
 
-/** Returns the quotations of each parcel according to the rule in the contract. */
+/** Returns the expected valuation and history of each parcel, computed from the files without SQL. */
 function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): Answer[] {
   const rows = [...zones, ...quotations];
   const rowOf = (half: number, belfiore: string, zona: string): Zone | undefined =>
@@ -116,7 +116,7 @@ function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): A
 
 // --- the tables ----------------------------------------------------------------------------------------------------
 
-describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
+describeDatabase('the selection of a parcel\'s quotations', (engine) => {
   let database: Database;
   beforeAll(async () => {
     ({ database } = await freshContext(engine));
@@ -199,7 +199,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
   });
   const bothDrawn = (half: number): Perimeter[] => [{ half, belfiore: 'Z001', zona: 'B1', cells: [0] }, { half, belfiore: 'Z002', zona: 'B1', cells: [1] }];
 
-  it('keeps the valuation of all other comuni if one comune has a newer half-year, even if a newer ZONE has all comuni', async () => {
+  it('keeps the valuation of all other comuni if one comune has a newer half-year, even if a newer ZONE contains all comuni', async () => {
     const before = { quotations: [quoted(q1, 'Z001', 'B1', 'IS1', 1000), quoted(q1, 'Z002', 'B1', 'IS2', 2000)], perimeters: bothDrawn(q1) };
     expect(await valuations(before)).toEqual(['Z001 B1 1000 in 2025_1 by 2025_1, before not quoted', 'Z002 B1 2000 in 2025_1 by 2025_1, before not quoted']);
     expect(await valuations({
@@ -214,7 +214,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual([null, 'Z002 B1 2100 in 2025_2 by 2025_2, before 2000']);
   });
 
-  it('finds a price for a perimeter of a different half-year only by LinkZona, although the zone has a different name there', async () => {
+  it('finds the price for a perimeter of a different half-year only by LinkZona, even if the name of the zone changed', async () => {
     expect(await valuations({
       zones: [zone(old, 'Z001', 'B1', 'IS1'), zone(old, 'Z002', 'B1', 'IS2')], perimeters: bothDrawn(old),
       quotations: [quoted(q2, 'Z001', 'B1', 'IS7', 900, 2), quoted(q2, 'Z001', 'C1', 'IS1', 1000, 2), quoted(q2, 'Z002', 'B1', 'IS8', 2000, 2)],
@@ -280,7 +280,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       const files = { zones: [] as Zone[], quotations: [] as Quotation[], perimeters: [] as Perimeter[] };
       for (const half of halves) {
         for (const [index, belfiore] of ['Z001', 'Z002', 'Z099'].entries()) {
-          // In a half-year, a LinkZona belongs to one zone, but the name of the zone may change.
+          // In a half-year, each LinkZona identifies one zone. The zone may have a different name in each half-year.
           const links = new Map(['B1', 'C1', 'D1'].map((zona, number) => [zona, `IS${index}${(number + (random.below(3) === 0 ? 1 : 0)) % 3}`]));
           if (new Set(links.values()).size < 3) for (const [number, zona] of ['B1', 'C1', 'D1'].entries()) links.set(zona, `IS${index}${number}`);
           const [zoneFile, valoriFile] = random.below(2) === 0 ? [half, half] : [random.below(4) + 90, random.below(4) + 95];

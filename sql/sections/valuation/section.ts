@@ -42,7 +42,7 @@ export default defineSection({
           description: 'Newest half-year with quotations of the comune: year × 2 + (half − 1)',
           null: 'the zone of the perimeter was not found in the half-year of the quotations', gate: presence(),
         },
-        previous_belfiore: { type: 'text', description: 'Comune of the zone in the previous half-year', null: 'the parcel has no zone in the previous half-year', gate: 'there with previous_zona' },
+        previous_belfiore: { type: 'text', description: 'Comune of the zone in the previous half-year', null: 'the parcel has no zone in the previous half-year', gate: 'is null exactly if previous_zona is null' },
         previous_zona: { type: 'text', description: 'Zone in the previous half-year', null: 'none', gate: presence() },
         perimeter_half_year: {
           type: 'int2',

@@ -59,11 +59,11 @@ describeWorkspace('the sections valuation and valuation_history', {
     expect(histories.some(({ semesters }) => semesters.some(({ zone }) => zone === null))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone, gross_yield_pct: yields }) => zone !== null && yields === null))).toBe(true);
     expect(expected.some(({ parcel, truth }) => parcel.kind === 'land' && truth.valuation_history === null)).toBe(true);
-    // Counts parcels in a zone without a current quotation.
+    // Some parcels are in a zone without a current quotation.
     expect(expected.some(({ truth }) => truth.valuation_history !== null && truth.valuation.length === 0)).toBe(true);
     expect(new Set(elements.map(({ condition }) => condition))).toEqual(new Set(['NORMALE', 'OTTIMO', 'SCADENTE', null]));
     expect(elements.some(({ purchase }) => purchase.min_eur_m2 === null)).toBe(true);
-    // Parcels in perimeters of 2018, with the same or a different zone name, and in a zone of 2018 that no longer exists.
+    // Some parcels are in perimeters of 2018, whose zone has kept its name, has a different name, or no longer exists.
     const fifth = expected.filter(({ parcel, truth }) => parcel.comune.index === 4 && truth.valuation_history !== null);
     expect(new Set(fifth.flatMap(({ truth }) => truth.valuation.map((element) => `${element.zone} ${element.zone_perimeter_semester}`)))).toEqual(new Set(['B1 2018_2', 'E1 2018_2']));
     expect(new Set(fifth.filter(({ truth }) => truth.valuation.length === 0).map(({ truth }) => truth.valuation_history!.zone_current))).toEqual(new Set(['C1', 'R1']));
@@ -84,7 +84,7 @@ describeWorkspace('the sections valuation and valuation_history', {
     expect(found!.twice).toBe(0);
     const duplicates = await built.database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code order by code');
     const codes = new Map(duplicates.map(({ code, records }) => [code, records]));
-    // This row is twice in the file of 2017/1.
+    // One quotation is twice in the file of 2017/1.
     expect(codes.get('quotation_repeated')).toBeGreaterThanOrEqual(1);
   });
 
@@ -110,7 +110,7 @@ describeWorkspace('the sections valuation and valuation_history', {
 
   it('repair a perimeter that intersects itself, and keep all other perimeters unchanged', async () => {
     const repaired = await built.database.query<{ belfiore: string; half_year: number; valid: boolean }>(
-      // Both provinces have the comune in 2018/2.
+      // In 2018/2, the files of both provinces contain the comune.
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',
     );
     expect(repaired).toEqual(
@@ -118,11 +118,11 @@ describeWorkspace('the sections valuation and valuation_history', {
     );
   });
 
-  it('join pieces of perimeters, and find points of parcels with an index', async () => {
+  it('join pieces of perimeters with parcels by an index of the parcels\' points', async () => {
     const plan = await built.workspace.session(async (session) => {
       const file = readFileSync(new URL('../../../sql/sections/valuation_history/build.sql', import.meta.url), 'utf8');
       // Runs the file up to the join of pieces with parcels, and explains this join instead of running it.
-      const upTo = file.indexOf('-- Parcels inside the same shapes');
+      const upTo = file.indexOf('-- Lists the shapes that contain each parcel');
       await session.script(file.slice(0, upTo).replace(/create (?:unlogged )?table /g, 'create temporary table '), 'valuation_history.sql');
       const join = /create unlogged table parcel_shapes as([\s\S]*?);\n/.exec(file)![1]!;
       return (await session.query<{ 'QUERY PLAN': string }>(`explain ${join}`)).map((line) => line['QUERY PLAN']).join('\n');

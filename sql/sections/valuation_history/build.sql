@@ -52,11 +52,11 @@ select
 from perimeter_shape
 order by shape_id;
 
--- Analyzes the table, so that the planner starts the join from pieces of perimeters and finds parcels with an index.
+-- Analyzes the tables, so that the planner starts the join from pieces of perimeters and finds parcels with an index.
 analyze perimeter_shape;
 analyze perimeter_piece;
 
--- Groups parcels that are inside the same shapes, because these parcels have the same history.
+-- Lists the shapes that contain each parcel. Parcels in the same shapes have the same history, so the following tables have one row per set of shapes.
 create unlogged table parcel_shapes as
 select
   p.fid,
@@ -86,9 +86,9 @@ from quotation_zone z
 join quoted_comune k on k.belfiore = z.belfiore
 order by z.half_year, z.link_zona, k.listed desc, z.belfiore collate "C", z.zona collate "C";
 
--- Current zone of each group of parcels, with its name in the quoted half-year. Perimeters of that half-year state the name. For other perimeters, the name is
+-- Current zone of each set of shapes, with its name in the quoted half-year. Perimeters of that half-year state the name. For other perimeters, the name is
 -- found by LinkZona. Perimeters of the parcels' comune are preferred. If these perimeters do not contain the parcels, perimeters of a different comune are
--- used, unless they are older. The perimeters of a former comune are older than the quotations of its successor.
+-- used, unless they are older than the perimeters of the parcels' comune. The zone of a former comune is quoted in the half-year of the parcels' comune.
 create table set_place as
 with choice as (
   select distinct on (t.set_id)

@@ -14,7 +14,7 @@ const valuationHistory = z.strictObject({
     zone: nullable(z.string(), 'Zone that contained the parcel in the half-year; null: the zone is unknown'),
     purchase: z.strictObject({ min_eur_m2: euroPerM2, max_eur_m2: euroPerM2, mid_eur_m2: euroPerM2 }).describe('Prices'),
     rental: z.strictObject({ min_eur_m2: euroPerM2Month, max_eur_m2: euroPerM2Month, mid_eur_m2: euroPerM2Month }).describe('Rents'),
-    gross_yield_pct: nullable(z.number(), 'Annual rent divided by the price; null: rent or price is not quoted'),
+    gross_yield_pct: nullable(z.number(), 'Annual rent in percent of the price; null: rent or price is not quoted'),
   })).min(22).max(22).describe('Oldest first. Includes half-years without a quotation'),
   source,
 }).meta({ id: 'ValuationHistory', description: 'Quotations of the OMI zone over 22 half-years' });
@@ -38,7 +38,7 @@ export default defineSection({
         until: { type: 'int2', description: 'Last half-year of the run', gate: HALF_YEAR },
         belfiore: { type: 'text', description: 'Comune of the current zone' },
         zona: { type: 'text', description: 'Current zone, with its name in the half-year of the quotations. If that name is unknown, the name that the perimeter states' },
-        then_belfiore: { type: 'text', description: 'Comune of the zone in this run', null: 'no zone', gate: 'there with then_zona' },
+        then_belfiore: { type: 'text', description: 'Comune of the zone in this run', null: 'no zone', gate: 'is null exactly if then_zona is null' },
         then_zona: {
           type: 'text',
           description: 'Zone in this run, found by the perimeters of the run\'s half-years. If the comune has no such perimeters, the zone with the same LinkZona',

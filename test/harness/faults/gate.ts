@@ -16,7 +16,7 @@ export function nameOf({ step, subject, edge }: Boundary): string {
   return `${step} of ${subject} ${edge}`;
 }
 
-/** Stops a run at the end of a member, when the member's rows are in an open COPY. */
+/** Name of the gate at the end of a member, when the member's rows are in an open COPY. */
 export const IN_COPY = 'a member was read';
 
 export class Gate {
@@ -66,7 +66,7 @@ export class Gate {
     return false;
   }
 
-  /** Returns the backends of the program, by their last statement. */
+  /** Returns the process ids of the program's backends. @param pattern regular expression that the last statement of a backend must match */
   async backends(pattern: string): Promise<number[]> {
     const { rows } = await this.#client.query<{ pid: number }>(
       "select pid from pg_stat_activity where application_name = 'mappale' and datname = current_database() and query ~* $1 order by pid", [pattern],

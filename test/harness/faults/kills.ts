@@ -24,7 +24,7 @@ class Pair {
   readonly calm: string;
   readonly struck: string;
   kills = 0;
-  /** Current and earlier content of the undisturbed database. */
+  /** Current content and history of the undisturbed database. */
   #calm: Record<string, string> = {};
   /** Duration of the last undisturbed run. Random moments are drawn within this time. */
   duration = 0;
@@ -57,7 +57,7 @@ class Pair {
     return new Machine(this.struck, ['refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel)]);
   }
 
-  /** Checks that every row of the earlier publication and its history is unchanged after a kill. */
+  /** Checks that the tables match the ledger after a kill, and that Italy and the region each have either the earlier or the new publication and history. */
   async stillWhole(before: Record<string, string>, when: string): Promise<void> {
     await withDatabase(this.struck, async (database) => {
       expect(await recount(database), `${when}: tables compared with the ledger`).toEqual(await currentContent(database));
@@ -99,7 +99,7 @@ class Pair {
   }
 }
 
-/** Kills one run after another, each at the next boundary, until a run finishes. */
+/** Starts a run for each boundary, and kills the run when it reaches the boundary. @returns the names of the reached boundaries */
 async function walk(pair: Pair, gate: Gate, folder: string, boundaries: readonly Boundary[], before: Record<string, string>): Promise<string[]> {
   const killed: string[] = [];
   for (const boundary of boundaries) {

@@ -30,7 +30,7 @@ export class Machine {
   #wake: () => void = () => undefined;
   #over = false;
 
-  /** @param url URL of the database. The run gets its own working folder, so that no files are left. */
+  /** @param url URL of the database @param args arguments of the command line */
   constructor(url: string, args: readonly string[]) {
     this.#child = spawn(process.execPath, [...COMPILED_ONCE, PROGRAM, ...args], { env: childEnvironment({ DATABASE_URL: url, MAPPALE_LOG: 'json' }), stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
@@ -54,12 +54,12 @@ export class Machine {
     return this.#over;
   }
 
-  /** Waits until the run has printed the given number of lines, or has ended. */
+  /** Waits until the run has printed the given number of lines to standard error, or has ended. */
   async said(lines: number): Promise<void> {
     while (!this.#over && this.#lines < lines) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
-  /** Waits until the run has printed a text, or has ended. */
+  /** Waits until the run has printed a text to standard error, or has ended. */
   async printed(text: string): Promise<void> {
     while (!this.#over && !this.#stderr.includes(text)) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
@@ -71,7 +71,7 @@ export class Machine {
   }
 }
 
-/** Returns the exit code and the output of a run as text. */
+/** Returns the standard output and the standard error of a run as one text. */
 export function outcomeOf(ended: Ended): string {
   return `${ended.stdout}\n${ended.stderr}`;
 }

@@ -6,7 +6,7 @@
 -- grain: one row per parcel around which the model has a value
 -- crs: EPSG:4326; nodes are found by whole multiples of the grid's step
 
--- The corners of the grid square of each parcel, by number.
+-- Corners of the grid square that contains the point of each parcel, by column and row of the grid.
 create table corner as
 select
   p.fid,

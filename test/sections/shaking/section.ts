@@ -1,4 +1,4 @@
-/** Section of a walk-through: the seismic model's values around a parcel, at the corners of the grid square that contains the parcel's point. */
+/** Example section of `docs/adding-a-section.md`: values of the seismic model at the corners of the grid square that contains the parcel's point. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';

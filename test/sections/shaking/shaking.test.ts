@@ -1,4 +1,4 @@
-/** Tests the section's own SQL with rows that the test defines. */
+/** Tests the SQL of the section with rows that the test defines. */
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { readSqlFile } from '../../../pipelines/contract/sql-files.ts';
