@@ -59,7 +59,7 @@ async function enrichOnce(database: Database, log: Log, { from, out, sections, b
   let bytes = 0;
   const stream = createReadStream(from);
   try {
-    const table = await openTable(counted(stream, (read) => void (bytes += read)), from, (header) => hasKey(header));
+    const table = await openTable(counted(stream, (read) => void (bytes = read)), from, (header) => hasKey(header));
     const key = findKey(table.header, by, from);
     const { delimiter, header } = table;
     log.info(`${basename(from)}: by ${key.key} (${key.columns.join(', ')}), fields separated by ${NAMES[delimiter]}`);

@@ -26,10 +26,12 @@ export async function* utf8Text(stream: AsyncIterable<Buffer>, wrong: (cause: un
   yield decode();
 }
 
-/** Yields the chunks of a stream unchanged, and reports the size of each chunk. */
+/** Yields the chunks of a stream unchanged. @param count receives the number of bytes of the stream so far, before each chunk is yielded */
 export async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer, void, undefined> {
+  let bytes = 0;
   for await (const chunk of stream) {
-    count(chunk.length);
+    bytes += chunk.length;
+    count(bytes);
     yield chunk;
   }
 }

@@ -88,7 +88,7 @@ export class Workbook {
     let rows: XlsxRow[] = [];
     const take = rowTaker(this.#texts, 'whole', (row) => rows.push(row));
     const reader = elementReader('row', at, take);
-    for await (const text of textOf(this.#archive, sheet.path, (piece) => (bytes += piece))) {
+    for await (const text of textOf(this.#archive, sheet.path, (read) => (bytes = read))) {
       counter?.count(text);
       reader.write(text);
       if (rows.length < BATCH_ROWS) continue;

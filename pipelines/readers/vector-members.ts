@@ -105,9 +105,11 @@ class Layers {
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, others: readonly string[] = []): Promise<void> {
   const layers = new Layers();
   if (!(await isZip(file.path))) {
-    await readDataset({ dataset: await openVector(file.path), facts: { path: '' }, weight: file.size }, sink, reading, layers);
+    const progress = (share: number): void => sink.progress(share * file.size);
+    await readDataset({ dataset: await openVector(file.path), facts: { path: '' }, progress }, sink, reading, layers);
     for (const name of others) {
-      await readDataset({ dataset: await openVector(join(dirname(file.path), name)), facts: { path: name }, weight: 0 }, sink, reading, layers);
+      const dataset = await openVector(join(dirname(file.path), name));
+      await readDataset({ dataset, facts: { path: name }, progress: () => progress(1) }, sink, reading, layers);
     }
     layers.check(file.name);
     return;
@@ -119,18 +121,22 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
       const found = zip.entries.map((entry) => entry.path).slice(0, 5).join(', ') || 'nothing';
       throw inputError('the zip contains no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg, .geojson or a .gdb folder, found ${found}`, hint: 'Use the downloaded zip, unchanged.' });
     }
+    let before = 0;
     for (const path of paths) {
       const parts = partsOf(zip, path);
       const crc32 = parts.reduce((crc, part) => (Math.imul(crc, 31) + part.crc32) >>> 0, 0);
       const size = parts.find((part) => part.path === path)?.size ?? parts.reduce((sum, part) => sum + part.size, 0);
       const facts = { path, crc32, size };
+      const start = before;
       const weight = parts.reduce((sum, part) => sum + part.compressedSize, 0);
+      const progress = (share: number): void => sink.progress(start + share * weight);
+      before += weight;
       // A file other than a GeoPackage or geodatabase has one layer with the file's name. If this layer can be reused, the reader does not unpack the file.
       if (!/\.(?:gpkg|gdb)$/i.test(path) && (await sink.reuse(facts))) {
         layers.read += 1;
         continue;
       }
-      await readDataset({ dataset: await openVector({ zip, entry: path }), facts, weight }, sink, reading, layers);
+      await readDataset({ dataset: await openVector({ zip, entry: path }), facts, progress }, sink, reading, layers);
     }
     layers.check(file.name);
   } finally {
@@ -148,11 +154,13 @@ function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
 interface OpenMember {
   readonly dataset: VectorDataset;
   readonly facts: MemberFacts;
-  /** Number of bytes of the file that belong to the dataset, for the progress line. */
-  readonly weight: number;
+  /** Receives the share of the dataset's features that were read, from 0 to 1. */
+  readonly progress: (share: number) => void;
 }
 
-async function readDataset<K extends string>({ dataset, facts, weight }: OpenMember, sink: Sink, readings: VectorReadings<K>, counted: Layers): Promise<void> {
+async function readDataset<K extends string>(
+  { dataset, facts, progress }: OpenMember, sink: Sink, readings: VectorReadings<K>, counted: Layers,
+): Promise<void> {
   try {
     // Ignores tables without geometry, such as the styles and metadata of a GeoPackage.
     const layers = dataset.layers.filter((layer) => layer.spatial);
@@ -164,7 +172,10 @@ async function readDataset<K extends string>({ dataset, facts, weight }: OpenMem
       });
     }
     const total = layers.reduce((sum, layer) => sum + layer.featureCount, 0);
+    let before = 0;
     for (const layer of layers) {
+      const start = before;
+      before += layer.featureCount;
       const reading = typeof readings === 'function' ? readings(layer) : readings;
       if (reading === null) continue;
       if ('aside' in reading) {
@@ -178,18 +189,19 @@ async function readDataset<K extends string>({ dataset, facts, weight }: OpenMem
       const member = await sink.member(own);
       const place = placing(layer, member, reading, UNDECLARED.test(dataset.label) ? 'free' : 'declared');
       let bytes = 0;
+      let undrained = 0;
       let records = 0;
-      const progress = (): void => sink.progress((weight * records) / Math.max(1, total));
       for await (const feature of dataset.features(layer)) {
         place(feature);
         bytes += feature.ewkb?.length ?? 0;
         records += 1;
-        if (bytes < DRAIN_BYTES && records < DRAIN_RECORDS) continue;
-        progress();
-        [bytes, records] = [0, 0];
+        undrained += 1;
+        if (bytes < DRAIN_BYTES && undrained < DRAIN_RECORDS) continue;
+        progress((start + records) / total);
+        [bytes, undrained] = [0, 0];
         await member.drain();
       }
-      progress();
+      progress(total === 0 ? 1 : (start + records) / total);
       await member.close(layer.featureCount);
     }
   } finally {

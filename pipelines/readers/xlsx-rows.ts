@@ -71,8 +71,9 @@ export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink
     const member = await sink.member({ path: '', size: file.size });
     const place = placer(member, options, columns);
     const counter = new XlsxRowCounter();
+    const { size } = archive.entry(sheet.path);
     let apart = 0;
-    for await (const { rows } of workbook.rows(sheet, counter)) {
+    for await (const { rows, bytes } of workbook.rows(sheet, counter)) {
       for (const row of rows) {
         const values = valuesOf(row);
         const raw = values.join('\t');
@@ -80,6 +81,7 @@ export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink
         else if (filled(values.slice(header.length)) === 0) place(values, row.number, raw);
         else member.reject({ position: row.number, code: 'column_count', message: `expected ${header.length} cells, found a value behind them`, raw });
       }
+      sink.progress((file.size * bytes) / size);
       await member.drain();
     }
     await member.close(counter.rows - apart);

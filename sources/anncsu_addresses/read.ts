@@ -6,7 +6,6 @@
  * access are scanned on every line.
  */
 import { isUtf8 } from 'node:buffer';
-import type { Readable } from 'node:stream';
 import type { ZodError } from 'zod';
 import { localityKey, repairLetters, streetNames } from '../../pipelines/address/normalise.ts';
 import { titleCase } from '../../pipelines/address/title-case.ts';
@@ -83,10 +82,10 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
     if (entry !== undefined) return [entry];
     throw inputError('the ANNCSU zip has no CSV', { code: 'ANNCSU_ZIP', at: file.name, detail: 'expected one .csv, found none', hint: 'Download the file again.' });
   };
-  // Does not call `sink.reuse`, so members are never reused from an earlier release.
-  for await (const { facts, at, open, progress } of partsOf(file, sink, table)) {
+  // A file has one member, which changes with every release, so members are not reused.
+  for await (const { facts, at, open } of partsOf(file, sink, table)) {
     const member = await sink.member({ ...facts, envelope });
-    await readCsv(await open(), at, role, member, progress);
+    await readCsv(await open(), at, role, member);
   }
 }
 
@@ -94,13 +93,13 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
  * Splits the stream into lines and reads the lines. Also counts the line ends of each chunk before the lines of the chunk are read. `close` compares this
  * independent count with the rows and rejects, and a difference reveals an error of the reader.
  */
-async function readCsv(stream: Readable, at: string, role: Role, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
+async function readCsv(stream: AsyncIterable<Buffer>, at: string, role: Role, member: MemberSink): Promise<void> {
   const lines: Lines = role === 'INDIR' ? new IndirLines(member) : new StradLines(member);
   let carry: Buffer | null = null;
   let lineEnds = 0;
   let endsOpen = false;
   let headed = false;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  for await (const chunk of stream) {
     for (let i = 0; i < chunk.length; i += 1) if (chunk[i] === LF) lineEnds += 1;
     if (chunk.length > 0) endsOpen = chunk[chunk.length - 1] !== LF;
     let body: Buffer = chunk;
@@ -123,7 +122,6 @@ async function readCsv(stream: Readable, at: string, role: Role, member: MemberS
       if (lastEnd >= 0) lines.take(body.subarray(0, lastEnd + 1));
       if (lastEnd + 1 < body.length) carry = Buffer.from(body.subarray(lastEnd + 1));
     }
-    progress(chunk.length);
     const full = member.drain();
     if (full !== undefined) await full;
   }

@@ -2,7 +2,6 @@
  * Reads tiles of EGMS L3 Ortho. A row is about 2 kB: 60 bytes of needed fields and the displacement series. Only the needed fields are cut from the
  * bytes. `indexOf` finds the end of the line, so the other fields are never split.
  */
-import type { Readable } from 'node:stream';
 import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
@@ -114,27 +113,24 @@ export function csvEntry(paths: readonly string[], at: string): string {
 /** Reads one tile as a stream, zipped or plain. The position is the line number, and the header is line 1. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const tile = (zip: ZipArchive): readonly ZipEntry[] => [zip.entry(csvEntry(zip.entries.map((entry) => entry.path), file.name))];
-  for await (const { facts, at, open, progress } of partsOf(file, sink, tile)) {
+  for await (const { facts, at, open } of partsOf(file, sink, tile)) {
     if (facts.path !== '' && (await sink.reuse(facts))) continue;
     const member = await sink.member(facts);
-    await readCsv(await open(), at, member, progress);
+    await readCsv(await open(), at, member);
   }
 }
 
-/** @param progress receives the number of CSV bytes read so far */
-async function readCsv(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
+async function readCsv(stream: AsyncIterable<Buffer>, at: string, member: MemberSink): Promise<void> {
   const counter = new LineCounter();
   const rows = new TileRows(member, at);
   let carry: Buffer | null = null;
-  let bytes = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  for await (const chunk of stream) {
     counter.count(chunk);
     let start = 0;
     if (carry !== null) {
       const end = chunk.indexOf(LF);
       if (end === -1) {
         carry = Buffer.concat([carry, chunk]);
-        bytes += chunk.length;
         continue;
       }
       const joined: Buffer = Buffer.concat([carry, chunk.subarray(0, end)]);
@@ -144,8 +140,6 @@ async function readCsv(stream: Readable, at: string, member: MemberSink, progres
     }
     start = rows.lines(chunk, start);
     if (start < chunk.length) carry = Buffer.from(chunk.subarray(start));
-    bytes += chunk.length;
-    progress(bytes);
     const full = member.drain();
     if (full !== undefined) await full;
   }

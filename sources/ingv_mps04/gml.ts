@@ -1,8 +1,6 @@
 /** Reads a grid in GML: one feature per node, with longitude, latitude and acceleration as properties, as INSPIRE services write them. */
-import type { Readable } from 'node:stream';
 import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { readFeatures } from '../../pipelines/formats/gml-features.ts';
-import { counted } from '../../pipelines/formats/streams.ts';
 import type { MemberSink } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
@@ -23,10 +21,10 @@ export function gmlDegrees(head: Buffer): number[] {
 }
 
 /** Reads the document as a stream. The position is the number of the feature. @throws input errors `XML_BROKEN`, `COLUMNS_CHANGED` */
-export async function readGml(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
+export async function readGml(stream: AsyncIterable<Buffer>, at: string, member: MemberSink): Promise<void> {
   // A feature may lack a property that has no value. Such a feature is a node without acceleration, and does not mean a different layout.
   const columns = new PropertyColumns({ mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at }, member);
-  const records = await readFeatures(counted(stream as AsyncIterable<Buffer>, progress), at, (feature) => {
+  const records = await readFeatures(stream, at, (feature) => {
     const names = [...feature.properties.keys()];
     const doubled = columns.take(feature.names, (index) => feature.properties.get(feature.names[index] ?? ''));
     if (doubled !== null) return member.reject({ position: feature.number, code: 'property_repeated', message: `expected one ${doubled}, found two`, raw: feature.raw });

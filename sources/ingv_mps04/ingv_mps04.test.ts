@@ -49,7 +49,7 @@ describe('the grid of ground acceleration', () => {
         drain: () => undefined,
         close: async (records: number) => void said.push(records),
       };
-      await readGml(Readable.from(pieces), 'grid.gml', member as unknown as MemberSink, () => undefined);
+      await readGml(Readable.from(pieces), 'grid.gml', member as unknown as MemberSink);
       return said;
     };
     const whole = await reported(document.length);

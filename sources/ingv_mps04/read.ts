@@ -2,9 +2,8 @@
  * Reads the grid as GML (`gml.ts`) or as text. A text file has a header with column names in any order, and one node per line. Columns are separated by spaces,
  * tabs, semicolons or commas.
  */
-import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader, type FoundColumns } from '../../pipelines/formats/csv.ts';
-import { counted, withoutByteOrderMark } from '../../pipelines/formats/streams.ts';
+import { withoutByteOrderMark } from '../../pipelines/formats/streams.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
@@ -43,10 +42,10 @@ function isTextGrid(head: Buffer): boolean {
  * number of the feature.
  */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  for await (const { facts, at, open, progress } of partsOf(file, sink, grids)) {
+  for await (const { facts, at, open } of partsOf(file, sink, grids)) {
     if (facts.path !== '' && (await sink.reuse(facts))) continue;
     const member = await sink.member(facts);
-    await (isGml(at) ? readGml : readText)(await open(), at, member, progress);
+    await (isGml(at) ? readGml : readText)(await open(), at, member);
   }
 }
 
@@ -92,12 +91,12 @@ function isGml(path: string): boolean {
   return /\.(?:gml|xml)$/i.test(path);
 }
 
-async function readText(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
+async function readText(stream: AsyncIterable<Buffer>, at: string, member: MemberSink): Promise<void> {
   const lines = new Lines(member, at);
   let records = -1;
   let blank = true;
   let carry = Buffer.alloc(0);
-  for await (const chunk of withoutByteOrderMark(counted(stream as AsyncIterable<Buffer>, progress))) {
+  for await (const chunk of withoutByteOrderMark(stream)) {
     // Counts lines on the raw bytes, separately from parsing. Blank lines and the header do not count.
     for (const byte of chunk) {
       if (byte === LF) blank = true;

@@ -17,8 +17,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
       code: 'ENTRY_COUNT', at: file.name, detail: `expected one .csv, found ${found.length}`, hint: 'Use one zip per table, as published.',
     });
   };
-  for await (const { facts, at, open } of partsOf(file, sink, table)) await readCsv((await open()) as AsyncIterable<Buffer>, facts, at, file, sink);
-  sink.progress(file.size);
+  for await (const { facts, at, open } of partsOf(file, sink, table)) await readCsv(await open(), facts, at, file, sink);
 }
 
 async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {

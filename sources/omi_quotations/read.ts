@@ -7,6 +7,7 @@ import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { expectColumns, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
 import { KmlReader, multiPolygon, type Placemark } from '../../pipelines/formats/kml.ts';
+import { counted } from '../../pipelines/formats/streams.ts';
 import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
 import { manifest } from './manifest.ts';
 import { HEADERS, PERIMETER_EDITIONS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
@@ -37,6 +38,9 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
   let files = 0;
   let done = 0;
   for (const entry of zip.entries) {
+    // The entries of an inner zip are not counted. The inner zip is counted as one entry.
+    if (prefix === '') sink.progress(done);
+    done += entry.compressedSize;
     const path = prefix + entry.path;
     const at = `${label}!${path}`;
     if (/\.(?:kmz|zip)$/i.test(entry.path)) {
@@ -63,9 +67,8 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
       announced += found.networkLinks;
       if (found.networkLinks === 0) files += 1;
     }
-    done += entry.compressedSize;
-    if (prefix === '') sink.progress(done);
   }
+  if (prefix === '') sink.progress(done);
   if (announced > files && files > 0) {
     throw inputError('the OMI perimeters are incomplete', {
       code: 'KMZ_INCOMPLETE', at: label, detail: `expected ${announced} comuni as in the index, found ${files}`, hint: 'Download the file again.',
@@ -80,15 +83,6 @@ interface Context {
   /** Name of the file or entry. */
   readonly name: string;
   readonly vintage: string;
-}
-
-async function* counted(chunks: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    count(bytes);
-    yield chunk;
-  }
 }
 
 // --- CSV ---------------------------------------------------------------------------------------------------------

@@ -57,8 +57,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
     if (entry === undefined) throw new Error(`${file.name} has no table`);
     return [entry];
   };
-  for await (const { facts, at, open } of partsOf(file, sink, table)) await read((await open()) as AsyncIterable<Buffer>, facts, at, file, sink);
-  sink.progress(file.size);
+  for await (const { facts, at, open } of partsOf(file, sink, table)) await read(await open(), facts, at, file, sink);
 }
 
 /** Stores one pair of a comune and a postal code, or rejects the pair. The caller counts the records. */

@@ -11,7 +11,9 @@ import { checksOf } from '../../pipelines/db/source-checks.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { tableOf } from '../../pipelines/contract/sql-files.ts';
 import type { Survey } from '../../pipelines/contract/survey.ts';
+import { isZip, ZipArchive } from '../../pipelines/formats/zip.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
+import { collect } from '../harness/collect.ts';
 import { validate } from '../../pipelines/operate/validate.ts';
 
 const manifestSchema = z.strictObject({
@@ -121,6 +123,20 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     for (const verdict of first) expect(verdict.records).toBeGreaterThan(0);
     for (const verdict of first) expect(verdict.findings).not.toContainEqual(expect.objectContaining({ code: 'ACCOUNTING' }));
     expect(await read()).toEqual(first);
+  });
+
+  it('reports the number of bytes read, which never decreases and grows to the size of the file without zip headers', async () => {
+    const { files } = survey.releases.find((release) => release.source.id === source.id)!;
+    for (const { path: file, name, size, recognition: { role, vintage, region } } of files) {
+      const { progress } = await collect(source, file, { role, vintage, region, chunkBytes: 1000 });
+      expect(progress, name).toEqual([...progress].sort((a, b) => a - b));
+      const zip = (await isZip(file)) ? await ZipArchive.open(file) : null;
+      const packed = zip?.entries.reduce((sum, { compressedSize }) => sum + compressedSize, 0) ?? size;
+      await zip?.close();
+      // Files may contain some entries or layers that are not read.
+      expect(progress.at(-1), name).toBeGreaterThan(0.75 * packed);
+      expect(progress.at(-1), name).toBeLessThanOrEqual(size);
+    }
   });
 
   it('has notes of more than 400 characters', () => {

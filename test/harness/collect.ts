@@ -25,12 +25,16 @@ export interface Collected {
   readonly rows: Record<string, Record<string, unknown>[]>;
   /** Known parts of the file that are not read, with the reason. */
   readonly asides: { readonly path: string; readonly reason: string }[];
+  /** Reported numbers of bytes read, in order. */
+  readonly progress: number[];
 }
 
 export interface CollectOptions {
   readonly role: string;
   readonly vintage?: string;
   readonly region?: number | null;
+  /** Maximum size of the chunks of a file without a zip; 256 kB by default. */
+  readonly chunkBytes?: number;
 }
 
 /** Returns the rows, rejects and duplicates of one file, counted as in the program. Makes no assertions. */
@@ -38,6 +42,7 @@ export async function collect(source: Source, path: string, options: CollectOpti
   const members: CollectedMember[] = [];
   const rows: Collected['rows'] = {};
   const asides: Collected['asides'] = [];
+  const progress: number[] = [];
   const writers = new Map<string, RowWriter>();
   for (const [table, columns] of Object.entries(source.tables)) {
     const into: Record<string, unknown>[] = (rows[table] = []);
@@ -47,7 +52,9 @@ export async function collect(source: Source, path: string, options: CollectOpti
     async reuse() {
       return false;
     },
-    progress() {},
+    progress(bytes) {
+      progress.push(bytes);
+    },
     aside(path, reason) {
       asides.push({ path, reason });
     },
@@ -91,7 +98,7 @@ export async function collect(source: Source, path: string, options: CollectOpti
     },
   };
   await source.read(await inputFile(path, options), sink);
-  return { members, rows, asides };
+  return { members, rows, asides, progress };
 }
 
 /** Returns a file in the form that the program passes to a reader. */
@@ -103,7 +110,7 @@ export async function inputFile(path: string, options: CollectOptions): Promise<
     vintage: options.vintage ?? '2000',
     region: options.region ?? null,
     size: (await stat(path)).size,
-    open: () => createReadStream(path, { highWaterMark: 262_144 }),
+    open: () => createReadStream(path, { highWaterMark: options.chunkBytes ?? 262_144 }),
     zip: () => ZipArchive.open(path),
   };
 }
