@@ -143,8 +143,6 @@ export class Story {
   #day = 0;
   /** Names of files that are damaged and not yet repaired. */
   readonly #damaged: string[] = [];
-  /** The publication that a rollback replaced, or null if there was no rollback. */
-  heldBack: Record<string, string> | null = null;
 
   private constructor(root: string, start: Start, url: string, context: Context) {
     this.#root = root;

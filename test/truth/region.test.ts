@@ -72,6 +72,12 @@ const TOLERANCE: Readonly<Record<string, number>> = {
  */
 const CORNERS_M = 2;
 
+/** Longitude and latitude. */
+type Corner = readonly [number, number];
+
+/** Tolerance of a published corner, in degrees. */
+const CORNER_DEGREES = 2e-7;
+
 /** Lists with elements from several sources, with the order of the elements and their maximum number. */
 const LISTS: Readonly<Record<string, { readonly by: readonly string[]; readonly most: number }>> = { poi: { by: ['category', 'name', 'id'], most: 50 } };
 
@@ -147,7 +153,7 @@ function differences(path: string, expected: Json | undefined, found: Json | und
 
 /**
  * Returns the differences in the section basic and in the municipality. The area may differ by a hundredth, the centroid must be inside the parcel, and the
- * geometry must have the same number of polygons and corners.
+ * geometry must have the same number of polygons and the same corners.
  */
 function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expected: JsonObject, record: JsonObject): string[] {
   const basic = record['basic'] as JsonObject;
@@ -157,13 +163,15 @@ function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expe
   if (Math.abs((basic['area_m2'] as number) - (wanted['area_m2'] as number)) > 0.011) found.push(`basic.area_m2: expected ${String(wanted['area_m2'])}, found ${String(basic['area_m2'])}`);
   const { lng, lat } = basic['centroid'] as { lng: number; lat: number };
   if (!covers(parcel.polygons, [lng, lat])) found.push(`basic.centroid: ${lng} ${lat} is outside`);
-  const geometry = basic['geometry'] as { type: string; coordinates: [number, number][][][] };
-  const corners = (polygons: readonly (readonly (readonly (readonly [number, number])[])[])[]): string[] => polygons.flatMap((rings) => rings.flatMap((ring) => ring.slice(1).map(([x, y]) => `${x.toFixed(6)} ${y.toFixed(6)}`))).sort();
+  const geometry = basic['geometry'] as unknown as { type: string; coordinates: Corner[][][] };
+  const corners = (polygons: readonly (readonly (readonly Corner[])[])[]): Corner[] => polygons.flatMap((rings) => rings.flatMap((ring) => ring.slice(1)));
   if (geometry.type !== 'MultiPolygon') found.push(`basic.geometry.type: ${geometry.type}`);
   if (geometry.coordinates.length !== parcel.polygons.length) found.push(`basic.geometry: ${geometry.coordinates.length} polygons, expected ${parcel.polygons.length}`);
   const [here, there] = [corners(geometry.coordinates), corners(parcel.polygons)];
-  // Only the number of corners is compared. No corner may be dropped, not even a corner on a straight edge.
+  // No corner may be dropped, not even a corner on a straight edge.
   if (here.length !== there.length) found.push(`basic.geometry: ${here.length} corners, expected ${there.length}`);
+  const missing = there.find(([x, y]) => !here.some(([u, v]) => Math.abs(u - x) <= CORNER_DEGREES && Math.abs(v - y) <= CORNER_DEGREES));
+  if (missing !== undefined) found.push(`basic.geometry: no corner at ${missing.join(' ')}`);
   const cadastral = wanted['cadastral'] as JsonObject;
   const none = (code: Json | undefined): Json => (code === '0' || code === undefined ? null : code);
   const { comune_catastale: register, kind } = cadastral;

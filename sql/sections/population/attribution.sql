@@ -15,7 +15,7 @@ select distinct
 from population p
 join parcel on parcel.fid = p.fid;
 
--- Cites the sources of each census section and method in the table fact.
+-- citations of the facts
 with tract as (
   select distinct
     section_id,
