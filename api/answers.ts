@@ -244,7 +244,7 @@ export const municipalityQuality = z.strictObject({
   files: z.array(z.strictObject({
     source: z.string().describe('Source, as listed by mappale sources'),
     file: z.string().describe('Name of the file'),
-    vintage: z.string().describe('Vintage; sorts as text'),
+    vintage: z.string().describe('Vintage; the text order of the vintages of a source is their order in time'),
     dated: text('Date in the content of the file; null: the content has no date'),
     layers: z.array(z.string()).describe('Layers that the file was loaded into'),
     names_comune: z.boolean().describe('True: the file names the comune; false: the file does not distinguish comuni'),
@@ -277,7 +277,10 @@ export const municipalityQuality = z.strictObject({
   address_register: z.strictObject({
     addresses: nullable(whole.min(0), 'Published addresses; null: no file of addresses is loaded for the comune'),
     compared_with: nullable(
-      z.strictObject({ file: z.string().describe('Name of the file'), vintage: z.string().describe('Vintage; sorts as text') }),
+      z.strictObject({
+        file: z.string().describe('Name of the file'),
+        vintage: z.string().describe('Vintage; the text order of the vintages of a source is their order in time'),
+      }),
       'The earlier file of addresses; null: the database has no earlier file, so the numbers of `moved`, `new` and `missing` are unknown',
     ),
     findings: z.array(z.strictObject({

@@ -92,7 +92,10 @@ function fixed(value: unknown): Promise<Answer> {
   return Promise.resolve({ publication: '', answer: JSON.stringify(value) });
 }
 
-/** Parses a cursor: a fid, or with a filter by comune `REFERENCE~FID`, because these pages are sorted by cadastral reference. */
+/**
+ * Parses a cursor. A cursor is a fid. If the request filters by comune, the cursor is `REFERENCE~FID`, because the pages of a comune are sorted by cadastral
+ * reference. If a small box selects the parcels, the cursor is always a fid.
+ */
 function readCursor(after: string | undefined): { reference: string; fid: number } {
   if (after === undefined) return { reference: '', fid: -1 };
   const at = after.lastIndexOf('~');

@@ -66,7 +66,7 @@ async function licensesOf({ reader }: Asked, regions: readonly number[], comuni:
   return licencesOnce(JSON.parse(licenses) as Parameters<typeof licencesOnce>[0]);
 }
 
-/** Returns the sections that show rows of a published table. */
+/** Returns the section of a table's quality gate as a list; an empty list for a table without a gate. */
 function sectionsOf(relation: Relation): string[] {
   const gate = gateOf(relation);
   return gate === null ? [] : [gate.section];

@@ -112,8 +112,8 @@ function parsePublicUrl(text: string): string {
 function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config): number {
   if (workers > 1 && databaseUrl.startsWith('pglite:')) {
     throw new MappaleError('only one process can open the embedded database', {
-      code: 'WORKERS_EMBEDDED', kind: 'usage', detail: `expected --workers 1, found ${workers}`, hint: 'Omit --workers, or set DATABASE_URL=postgres://… to a server.',
-      fix: retyped(withOption('--workers', '1'), 'npx mappale serve'),
+      code: 'WORKERS_EMBEDDED', kind: 'usage', detail: `expected --workers 1, found ${workers}`,
+      hint: 'Omit --workers, or set DATABASE_URL to a PostgreSQL server (postgres://…).', fix: retyped(withOption('--workers', '1'), 'npx mappale serve'),
     });
   }
   const share = connectionsOfEach(connections, workers);

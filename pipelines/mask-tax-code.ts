@@ -1,6 +1,6 @@
 /**
- * Hides tax codes in file names before the names are printed or stored. Deliveries of the Agenzia delle Entrate contain the tax code of the applicant
- * (`QIP294582_<codice fiscale>.zip`).
+ * Hides tax codes in file names before the names are printed or stored. The file names of deliveries by the Agenzia delle Entrate contain the
+ * applicant's tax code (`QIP294582_<codice fiscale>.zip`).
  */
 
 /** Pattern for a digit of a person's tax code. If two persons would have the same code, letters replace digits (omocodia). */

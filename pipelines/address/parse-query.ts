@@ -421,7 +421,7 @@ async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<n
   return Math.max(typed, 0);
 }
 
-/** Returns the place of a street with text before it. The text before the street may be a comune, a part of the comune after the street, or no place. */
+/** Returns the place of a street if text precedes the street. This text may be a comune, a part of the comune after the street, or no place. */
 async function placeAround(before: readonly Segment[], behind: readonly Segment[], lookup: Lookup): Promise<NamedPlace> {
   const comuni = before.filter((segment) => isCalled(segment, lookup.gazetteer));
   if (comuni.length > 0) return placeOf([...comuni, ...behind], lookup);

@@ -37,7 +37,7 @@ export function pointLayer(texts: Pick<Layer, 'description' | 'position'>, publi
     columns: {
       ...published,
       ...derived,
-      regions_reached: ['int2 not null', 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy'],
+      regions_reached: ['int2 not null', 'Number of regions of Italy, of 20, with rows in the file. A file with rows in 15 or more regions covers Italy'],
     },
   };
 }

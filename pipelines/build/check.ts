@@ -1,4 +1,4 @@
-/** Step 5: runs checks. A build with an error is not published. */
+/** Step 5 of a refresh: runs checks. A build with an error is not published. */
 import type { Database } from '../db/index.ts';
 import { lookIn } from '../db/ddl.ts';
 import { inWorkspace } from '../db/layers.ts';

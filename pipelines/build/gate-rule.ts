@@ -100,7 +100,7 @@ function limitsOf(gate: TableGate) {
     gains: fields.flatMap(([name, field]) => gained(name, field)),
     bounds: [
       ...fields.flatMap(([name, field]) => outside(name, field)),
-      ...(gate.identities ?? []).map((each) => broken(`rows without ${identityName(each)}`, identityName(each), each.most)),
+      ...(gate.identities ?? []).map((each) => broken(`rows that violate ${identityName(each)}`, identityName(each), each.most)),
       ...fields.flatMap(([name, field]) => typical(name, field)),
     ],
     answers: (gate.queries ?? []).map(({ name, most }) => broken(name, name, most)),

@@ -1,4 +1,7 @@
-/** Step 5b, the quality gate: checks whether a build is plausible in itself and compared with the published tables. An implausible build is refused. */
+/**
+ * Step 5b of a refresh, the quality gate: checks whether a build is plausible in itself and compared with the published tables. An implausible build is
+ * refused.
+ */
 import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
 import { countRows } from '../db/ddl.ts';

@@ -1,6 +1,6 @@
 /**
- * Step 4: joins layers with parcels into the tables of a region. Each file of `sql/core` and each `build.sql` of a section builds one table. The header of each
- * file lists the tables that the file reads and writes, which defines the dependency graph.
+ * Step 4 of a refresh: joins layers with parcels into the tables of a region. Each file of `sql/core` and each `build.sql` of a section builds one table. The
+ * header of each file lists the tables that the file reads and writes, which defines the dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
 import { analyze, createSchema, dropOthers, dropSchema, giveTable, lookInLocally, schemasLike, tablesIn } from '../db/ddl.ts';

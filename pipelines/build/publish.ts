@@ -1,6 +1,6 @@
 /**
- * Step 6: one transaction swaps the tables of a region, or replaces the changed rows of the tables. Readers see either the old region or the new region, never
- * a mixture.
+ * Step 6 of a refresh: one transaction swaps the tables of a region, or replaces the changed rows of the tables. Readers see either the old region or the new
+ * region, never a mixture.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Row, type Session } from '../db/index.ts';

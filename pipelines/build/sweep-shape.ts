@@ -40,7 +40,7 @@ export class Shape {
   runs = new Int32Array(64);
   /** First column and end column of each run, alternating. The end column is not part of the run. */
   bounds = new Int32Array(128);
-  /** Vertices of all rings, in columns and rows. */
+  /** Coordinates of the vertices of all rings, in cells of the grid: `#xs` from the west, `#ys` from the north. */
   #xs = new Float64Array(256);
   #ys = new Float64Array(256);
   /** For each ring, the number of vertices up to the end of the ring. */

@@ -306,7 +306,10 @@ export interface Source {
   readonly places?: Readonly<Record<string, PlaceColumns>>;
   /** Columns that identify a row of a layer within a file, by layer. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
-  /** Small layers with the groups of the rows of each member, by layer. Rows with the same values in the columns of `unique` are in the same group. */
+  /**
+   * For each layer, a small layer that counts the rows of each group, per member. Groups are defined by columns of the layer. Two rows that repeat the columns
+   * of `unique` must be in the same group.
+   */
   readonly groups?: Readonly<Record<string, Groups>>;
   /**
    * Reject codes for duplicates, by staging table. If rows of one file repeat the key in `keys`, the first row is used. The other rows are in the table

@@ -191,7 +191,7 @@ async function noteApplied(session: Session, { file, source }: Part): Promise<vo
 function refuseChangedMigration(open: readonly Part[], before: Applied): void {
   const changed = open.find(({ kind, file }) => kind === 'migration' && before.has(file.file));
   if (changed === undefined) return;
-  throw new MappaleError('a migration was changed after its application', {
+  throw new MappaleError('a migration was changed after it was applied', {
     code: 'MIGRATION_CHANGED', kind: 'database', at: changed.file.file, hint: 'Put the change into a new migration with the next number.',
   });
 }

@@ -149,7 +149,8 @@ export function isFunction({ kind, name }: Damage): boolean {
 const LOST_REFERENCES: ReadonlySet<string> = new Set(['SQL_42703', 'SQL_42P01']);
 
 /**
- * Recreates missing indexes and constraints. Skips indexes and constraints of a missing column or table. Call inside a transaction.
+ * Creates missing indexes and constraints, rebuilds invalid indexes and validates constraints that are not validated. Skips indexes and constraints of a
+ * missing column or table. Call inside a transaction.
  * @returns the steps as text
  */
 export async function repairTables(session: Session, damage: readonly Damage[]): Promise<string[]> {

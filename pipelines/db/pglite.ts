@@ -175,7 +175,7 @@ class Embedded extends SessionDatabase {
   }
 }
 
-/** A function of Emscripten that the compiled engine exports in addition to PostgreSQL's functions. */
+/** The compiled engine, with a function that Emscripten exports in addition to PostgreSQL's functions. */
 interface Engine {
   readonly ___cxa_uncaught_exceptions?: () => number;
 }

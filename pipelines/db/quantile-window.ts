@@ -31,7 +31,7 @@ export function rankOf(share: number, total: number): number {
 
 /**
  * Returns ascending shares around the share of a quantile, including 0 and 1. In a place with at most `rows` values, the nearest shares have consecutive ranks.
- * Farther shares show whether the values between them are equal.
+ * If the values at two farther shares are equal, all values between these shares are equal, too.
  */
 export function sharesAround(share: number, rows: number): number[] {
   const steps = Array.from({ length: REACH }, (_, index) => index + 1);

@@ -129,7 +129,7 @@ function refused({ name, slug }: Region, { reason, kept_since: keptSince = '', k
       code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Check which regions are published.', fix: 'npx mappale status',
     });
     case 'not_kept': return new MappaleError('these changes are no longer kept', {
-      code: 'CHANGES_NOT_KEPT', kind: 'usage', detail: `expected publication ${keptAfter} or ${keptSince}, or later, because earlier changes are deleted`, hint: 'Export the region, and continue from its publication.', fix: `npx mappale export ${slug}`,
+      code: 'CHANGES_NOT_KEPT', kind: 'usage', detail: `expected publication ${keptAfter} or ${keptSince}, or later, because earlier changes are deleted`, hint: 'Export the region. Then request the changes since the exported publication.', fix: `npx mappale export ${slug}`,
     });
     case 'unknown': return new MappaleError('there is no such publication', {
       code: 'PUBLICATION_UNKNOWN', kind: 'usage', hint: 'Use the day of your last export.', fix: `npx mappale changes ${slug} --since YYYY-MM-DD`,

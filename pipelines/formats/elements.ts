@@ -14,7 +14,7 @@ export interface Element {
   readonly children: readonly Element[];
   /** Text of the element, without the text of its children. */
   readonly text: string;
-  /** Start of the element in the document, in UTF-16 units. */
+  /** Start of the element in the document, in UTF-16 code units. */
   readonly start: number;
   readonly end: number;
 }
@@ -32,7 +32,7 @@ export interface FoundElement {
 interface ElementHandler {
   /** Name of a wanted element in messages, such as `a placemark`. */
   readonly what: string;
-  /** Maximum lengths of the text between two tags and of a wanted element, in UTF-16 units. */
+  /** Maximum lengths of the text between two tags and of a wanted element, in UTF-16 code units. */
   readonly most: { readonly text: number; readonly element: number };
   /** True if a fault in a wanted element makes the document unusable; false if the fault affects only that element. */
   readonly strict: boolean;
@@ -46,7 +46,7 @@ interface ElementHandler {
   broken(message: string): void;
 }
 
-/** Size in UTF-16 units of the pieces that are passed to the parser. The parser's buffered text is measured after each piece. */
+/** Size in UTF-16 code units of the pieces that are passed to the parser. The parser's buffered text is measured after each piece. */
 const PIECE = 65_536;
 /**
  * Empty subclass of the parser, for speed. Parsing with an instance of SaxesParser itself takes three times as long (measured: saxes 6 on Node 20, with all
@@ -54,7 +54,7 @@ const PIECE = 65_536;
  */
 class Parser extends SaxesParser {}
 
-/** Number of UTF-16 units that are kept of an element that is too long. */
+/** Number of UTF-16 code units to keep from the start of an element that is too long. */
 const EXCERPT_CHARS = 65_536;
 
 interface Open extends Element {
@@ -64,12 +64,12 @@ interface Open extends Element {
 }
 
 /**
- * Parses a document that is written in pieces. `write` and `end` throw errors of the handler. The depth of nesting and the length of text between two tags are
- * limited, so that a document cannot fill the memory.
+ * Parses a document that is written in pieces. `write` and `end` throw each `MappaleError` of the handler. The depth of nesting and the length of text between
+ * two tags are limited, so that a document cannot fill the memory.
  */
 export class ElementReader {
   readonly #parser = new Parser();
-  /** Length of the text in the parser's buffer: the number of UTF-16 units since the last event. */
+  /** Length of the text in the parser's buffer: the number of UTF-16 code units since the last event. */
   #held = 0;
   readonly #handler: ElementHandler;
   /** Names of the open elements that are not inside a wanted element, outermost first. */
@@ -157,7 +157,10 @@ export class ElementReader {
     else this.#fault ??= message;
   }
 
-  /** Runs the parser. Reports an exceeded limit to the handler, because the parser then cannot continue. Errors of the handler are thrown unchanged. */
+  /**
+   * Runs the parser. Throws a `MappaleError` unchanged. Reports any other error, such as an exceeded limit, to the handler, because the parser cannot
+   * continue.
+   */
   #attempt(work: () => void): void {
     try {
       work();

@@ -2,7 +2,7 @@
 
 /** Flag of EWKB: an SRID follows the type. */
 const WITH_SRID = 0x20000000;
-/** Simple-feature WKB type that replaces a MultiCurve or MultiSurface with straight members, by WKB type. */
+/** Maps the WKB types MultiCurve (11) and MultiSurface (12) to MultiLineString (5) and MultiPolygon (6), for geometries whose members are all straight. */
 const LINEAR: Readonly<Record<number, number>> = { 11: 5, 12: 6 };
 
 /**

@@ -49,7 +49,7 @@ export class XmlElementParser {
   readonly #prefixOf: ReadonlyMap<string, string>;
   readonly #open: XmlElement[] = [];
   #root: XmlElement | null = null;
-  /** Offset of the element's end in UTF-16 units; −1 before the end tag. */
+  /** Offset of the element's end in UTF-16 code units; −1 before the end tag. */
   #end = -1;
   /** Start mark and last two characters of a comment, CDATA section or processing instruction that continues in the next piece. */
   #unclosed = '';
@@ -76,8 +76,8 @@ export class XmlElementParser {
   }
 
   /**
-   * Parses a piece of text. @returns the complete element and its length in UTF-16 units; null if more text is needed @throws XmlError if the text is not
-   * well-formed. After an error, the parser is unusable
+   * Parses a piece of text. @returns the complete element and its length in UTF-16 code units; null if more text is needed @throws XmlError if the text is
+   * not well-formed. After an error, the parser is unusable
    */
   write(text: string): { readonly element: XmlElement; readonly length: number } | null {
     // Checks ampersands first, because the parser would search for a semicolon up to the end of the document.

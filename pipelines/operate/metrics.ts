@@ -74,7 +74,7 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
       state.succeeded.map(({ region, ended }) => [ofRegion(region), ended]));
     gauge('last_failure_code', 'Exit code of a failure in the last run, by region and source; none without failures.', ['region', 'source'],
       state.failures.map(({ region, source, exitCode }) => [{ region: region ?? '', source: source ?? '' }, exitCode]));
-    gauge('region_held', 'Regions that are pinned, withdrawn or rolled back (1), and other published regions (0).', ['region'],
+    gauge('region_held', '1 if the region is pinned, withdrawn or rolled back, 0 for any other published region.', ['region'],
       [...new Set([...regions.map(({ code }) => code), ...state.held])].map((region) => [{ region: regionSlug(region) }, state.held.includes(region) ? 1 : 0]));
     gauge('database_bytes', 'Size of the database.', [], [[{}, state.databaseBytes]]);
     gauge('previous_bytes', 'Size of the previous publications, which rollback needs.', [], [[{}, state.previousBytes]]);

@@ -1,7 +1,7 @@
 -- purpose: repairs the geometries of parcels and sheets, and loads each reference once per file
 -- reads: staging.raw_parcel, staging.raw_sheet
 -- writes: layer.cadastral_parcel, layer.cadastral_sheet, layer.cadastral_coverage, duplicate, entangled, reject
--- grain: one row per parcel, one row per sheet, one row per sheet of a document's parcels
+-- grain: one row per parcel, one row per sheet, one row per document and sheet with parcels
 -- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ treats them as identical (accuracy 1 m), so only the SRID changes
 
 -- Each step updates only the few rows that need a change. All other rows are read twice and written once.

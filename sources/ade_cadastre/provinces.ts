@@ -1,6 +1,7 @@
 /**
  * Lists the province codes (sigle) in the names of the publisher's zips, by region. The cadastre keeps former codes (PS for Pesaro, FO or FC for Forlì) and
- * lacks newer codes (BT, MB, FM). New codes may appear, so all past and present codes are listed. A code is used only to determine the region.
+ * lacks newer codes (BT, MB, FM). The cadastre may adopt these newer codes, so all past and present codes are listed. A code is used only to determine the
+ * region.
  */
 const SIGLE: Readonly<Record<number, string>> = {
   1: 'AL AT BI CN NO TO VB VC',

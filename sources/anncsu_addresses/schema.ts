@@ -40,7 +40,7 @@ const key = (code: string): z.ZodType<number, string> =>
 const whole = (code: string): z.ZodType<number | null, string> =>
   z.string().refine((text) => /^\d{0,9}$/.test(text), invalid(code, 'expected at most 9 digits, or nothing')).transform((text) => (text === '' ? null : Number(text)));
 
-/** Number with a decimal comma, without exponent and thousands separator. `,5` is 0.5. A value that means no data becomes null, and the address is kept. */
+/** Number with a decimal comma, without an exponent or thousands separators. `,5` is 0.5. A value that means no data becomes null, and the address is kept. */
 const DECIMAL = /^-?(?:\d+(?:,\d+)?|,\d+)$/;
 const decimal = (code: string): z.ZodType<number | null, string> =>
   z.string().refine((text) => text === '' || isNoData(text) || (text.length <= 40 && DECIMAL.test(text)), invalid(code, 'expected a number with a decimal comma, or nothing'))
@@ -79,7 +79,7 @@ export const indirAccess = z.strictObject({
   SPECIFICITA: optionalText,
   /** Distance along the street in metres, where accesses are numbered by distance. */
   METRICO: whole('metrico_malformed'),
-  /** Ordinal of an access without a number, after the civico or metrico of the same line. */
+  /** Ordinal of an access without a number among the accesses that follow the civico or metrico of the same line. */
   PROGRESSIVO_SNC: whole('snc_malformed'),
   COORD_X_COMUNE: decimal('coordinate_malformed'),
   COORD_Y_COMUNE: decimal('coordinate_malformed'),

@@ -1,4 +1,4 @@
-/** Copernicus GLO-30 by reference: the extent and format of each raster without the cells. */
+/** Defines the layer of Copernicus GLO-30. The layer stores the extent and format of each raster, but not the cells. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 import { tileLayer } from '../../pipelines/readers/raster-tiles.ts';
 

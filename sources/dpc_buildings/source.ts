@@ -8,8 +8,8 @@ import { manifest } from './manifest.ts';
 import { EDITIONS, record } from './schema.ts';
 
 /**
- * Returns whether a table without IDAG is probably a table of this source. The other columns have common names, so the table may have at most as many
- * columns as the edition.
+ * Returns whether a table without IDAG is probably a table of this source. The other columns have common names, so a table with more columns than the
+ * edition of 2021 is not accepted.
  */
 function isAlike(fields: readonly string[]): boolean {
   return fields.length <= EDITIONS[2021].length && resembles(fields, EDITIONS);

@@ -99,7 +99,7 @@ describe('EGMS files', () => {
     expect((await trial(source, tile(nameOf('U', '2020_2024'), level2.split(',')))).error?.code).toBe('EGMS_LEVEL');
   });
 
-  it('have the header of their release if they are synthetic tiles', async () => {
+  it('have the header of their release, even in a synthetic region', async () => {
     const place = mkdtempSync(join(tmpdir(), 'mappale-test-'));
     await synthetic.write(makeRegion({ parcels: 200, seed: 3 }), place);
     const found = new Map<string, string>();

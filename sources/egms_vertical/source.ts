@@ -82,7 +82,10 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
   };
 }
 
-/** Returns the component in a file name, either at the publisher's position or before the extension. */
+/**
+ * Returns the component in a file name. If the name does not contain a publisher's name, looks for the first `_E`, `_N` or `_U` before `_`, `.`, `-` or the
+ * end of the name.
+ */
 function componentOf(name: string): string | undefined {
   return NAME.exec(name)?.[2]?.toUpperCase() ?? COMPONENT.exec(name.replace(/\.(?:csv|zip)$/i, ''))?.[1];
 }

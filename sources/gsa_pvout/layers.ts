@@ -1,4 +1,4 @@
-/** Photovoltaic potential of the Global Solar Atlas by reference: the extent and format of each raster without the cells. */
+/** Defines the layer of photovoltaic potential of the Global Solar Atlas. The layer stores the extent and format of each raster, but not the cells. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 import { tileLayer } from '../../pipelines/readers/raster-tiles.ts';
 

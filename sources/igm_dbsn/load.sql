@@ -4,7 +4,7 @@
 -- grain: one row per published polygon, and one row per member
 -- crs: from the layer's CRS to EPSG:4326
 
--- Walls are split into segments of at most 10 m before they are reprojected. See core.in_degrees. The rows are sorted along a Hilbert curve, so that
+-- Edges are split into segments of at most 10 m before they are reprojected. See core.in_degrees. The rows are sorted along a Hilbert curve, so that
 -- neighbouring rows are close together on disk.
 create table dbsn_building as
 with clean as materialized (

@@ -111,7 +111,8 @@ const synthetic: Synthetic = {
       const drawn = isDrawn(grid, parcel);
       const level = drawn ? 'P4' : ((['P4', 'P3', 'P2', 'P1', 'AA'] as const).find(has) ?? null);
       const share = level === null ? null : drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));
-      // An area of undetermined class means that a hazard of unknown level exists. The level of the parcel is then unknown.
+      // An area of undetermined class means that a hazard of unknown level exists. If a parcel overlaps only areas without a class, the level of
+      // the parcel is unknown.
       const unknown = level === null && has(null);
       return { risk: { landslide_level: level, landslide_share: share, landslide_attention: has('AA') ? true : unknown ? null : false, coverage: { landslide: unknown ? 'not_mapped' : 'mapped' } } };
     };

@@ -224,7 +224,7 @@ begin
   answer := api.located_page(api.parcels_meeting(v_polygon, p_after, p_limit), 'polygon', to_json(p_wkt), p_after, p_limit, p_form);
 end
 $$;
-comment on function api.locate_polygon(text, int4, int4, text) is 'Page of parcels that intersect a polygon (WKT, degrees) or are within 1e-7° of the polygon, ordered by fid. The page starts after the fid p_after (-1: at the first parcel). Result answer is null if the polygon is invalid (result problem states why) or larger than 1 km² (result area_m2)';
+comment on function api.locate_polygon(text, int4, int4, text) is 'Page of parcels that intersect a polygon (WKT, degrees) or are within 1e-7° of the polygon, ordered by fid. The page starts after the fid p_after (-1: at the first parcel). Result answer is null if the polygon is invalid (result problem states why) or larger than 1 km² (result area_m2 states the area)';
 
 create or replace function api.search_parcels(
   p_comuni text[], p_asked json, p_sheet text, p_label text, p_section text, p_limit int4, out publication text, out answer text

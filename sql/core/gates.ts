@@ -85,8 +85,8 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     fields: { geom: presence() },
     excused: {
       categories: 'text of the publisher',
-      class: 'only places of culture have one',
-      catalog_code: 'only places of culture have one',
+      class: 'only places of culture have a class',
+      catalog_code: 'only places of culture have a catalogue code',
       address: 'text of the publisher',
       locality: 'text of the publisher',
       province: 'text of the publisher',

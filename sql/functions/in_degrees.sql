@@ -43,7 +43,7 @@ as $$
         st_segmentize(area, longest_edge) as divided,
         st_xmin(area) as west,
         st_ymin(area) as south,
-        -- If the box has no width or height, the slope of the error is 0.
+        -- The least distance between corners is longest_edge, so a box without width or height causes no division by zero.
         greatest(st_xmax(area) - st_xmin(area), longest_edge) as width,
         greatest(st_ymax(area) - st_ymin(area), longest_edge) as height
       offset 0

@@ -156,7 +156,7 @@ describe('imports', () => {
     expect(files.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/faults/') && !file.startsWith('test/harness/faults/'))).toEqual([]);
   });
 
-  it('include no module that needs a database, a file or a clock in pipelines/plan', () => {
+  it('in pipelines/plan include no module that needs a database, a file or a clock', () => {
     const files = TYPESCRIPT.filter((file) => file.startsWith('pipelines/plan/'));
     expect(files.length).toBeGreaterThan(2);
     const used = files.flatMap((file) => importsOf(file, read(file)).filter(({ typeOnly, specifier }) => !typeOnly && /^node:|\/db\//.test(specifier)).map(({ specifier }) => `${file}: ${specifier}`));

@@ -61,7 +61,10 @@ async function geodatabasesOf(path: string): Promise<Part[]> {
 
 const layoutOf = ({ part, columns }: Part): string => `${extname(part).toLowerCase()} ${columns.join()}`;
 
-/** Returns the tables of a zip. Tables with the same layout are changed together, as a publisher would do. Layers of a database are changed one by one. */
+/**
+ * Returns the tables of a zip. Tables with the same layout are changed together, as a publisher would do. Layers of a GeoPackage or file geodatabase are
+ * changed one by one.
+ */
 async function zipped(path: string): Promise<Table[]> {
   const contents = new Map<string, Buffer>();
   await rewriteZip(path, (entry, bytes) => {

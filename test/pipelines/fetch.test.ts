@@ -342,7 +342,7 @@ describe('a publisher that limits requests', () => {
     expect(waits).toEqual(expected);
   });
 
-  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for longer than any date', { 'retry-after': '99999999999999999' }, []], ['for ever', {}, [30, 60, 120, 240]]])('is given up if it is busy %s, and its other files are not requested', async (_long, headers, expected) => {
+  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for longer than any date', { 'retry-after': '99999999999999999' }, []], ['for ever', {}, [30, 60, 120, 240]]])('gets no request for its other files if it stays busy %s', async (_long, headers, expected) => {
     server.routes.set('/anncsu_addresses?STRAD_MOLI', status(503, headers));
     const { sources: [report], failures } = await fetchOf(['anncsu_addresses']);
     expect(failures).toMatchObject([{ code: 'DOWNLOAD_BUSY', exitCode: 3 }]);

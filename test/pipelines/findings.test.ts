@@ -126,7 +126,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       expect(await outOfOrder(200, 500)).toMatchObject([{ address_id: 2, street: 'Via Uno', number: '3', value: 500, unit: 'm', other_id: 1 }]);
     });
 
-    it('do not include a number at 499.9 m, or if the neighbours are 200.1 m apart', async () => {
+    it('do not include a number 499.9 m from the nearer neighbour, or a number with neighbours that are 200.1 m apart', async () => {
       expect(await outOfOrder(200, 499.9)).toEqual([]);
       expect(await outOfOrder(200.1, 500)).toEqual([]);
     });

@@ -137,7 +137,9 @@ function model(before: readonly Line[], after: readonly Line[]): string[] {
         const known = (side: readonly Line[]): Line[] => side.filter(knows);
         const share = (side: readonly Line[]): number => (known(side).length === 0 ? 0 : known(side).filter(breaks).length / known(side).length);
         const broken = known(b).filter(breaks).length;
-        if (broken > 0 && (broken > 1 || known(b).length === 1) && share(b) > 0.01 + 1e-9 && share(b) > share(a) + 1e-9) say(`rows without ${name}, share`);
+        if (broken > 0 && (broken > 1 || known(b).length === 1) && share(b) > 0.01 + 1e-9 && share(b) > share(a) + 1e-9) {
+          say(`rows that violate ${name}, share`);
+        }
       }
       const median = (side: readonly Line[]): number | null => {
         const values = side.flatMap(({ x = null }) => (x === null ? [] : [x]));
@@ -298,13 +300,13 @@ describeDatabase('the rule of the quality gate', (engine) => {
   it('refuses impossible values on a first load, and later only if there are more of them than were accepted before', async () => {
     const sums = (broken: number, count = 1000): Line[] => lines(count, (index) => ({ comune: 'A001', part: 1, n: 2, whole: index < broken ? 4 : 3 }));
     expect(await refused([], sums(10))).toEqual([]);
-    expect(await refused([], sums(11))).toEqual(['province 001, 0: rows without part + n = whole, share']);
+    expect(await refused([], sums(11))).toEqual(['province 001, 0: rows that violate part + n = whole, share']);
     expect(await refused(sums(11), sums(11))).toEqual([]);
     expect(await refused(sums(11), sums(12))).toHaveLength(1);
     expect(await refused([], sums(1, 3))).toEqual([]);
     expect(await refused([], sums(2, 3))).toHaveLength(1);
     expect(await refused([], sums(1, 1))).toHaveLength(1);
-    expect(await refused([], lines(9, { comune: 'A001', part: 5, whole: 4 }))).toEqual(['province 001, 0: rows without part <= whole, share']);
+    expect(await refused([], lines(9, { comune: 'A001', part: 5, whole: 4 }))).toEqual(['province 001, 0: rows that violate part <= whole, share']);
     expect(await refused([], lines(9, { comune: 'A001', part: 5, n: 1 }))).toEqual([]);
     const one = (x: number): Line[] => [...lines(99, { comune: 'A001', x: 5 }), { comune: 'A001', x }];
     expect(await refused([], one(10_000))).toEqual([]);

@@ -56,7 +56,7 @@ test('keeps the digests of earlier versions for the form lattice', () => {
   expect(digest(makeRegion({ parcels: 1200, seed: 6, dense: false }))).toMatch(/^740414688c144dbb/);
 });
 
-test('refuses an unknown form, and towns in a region with land registers', () => {
+test('makeRegion refuses an unknown form, and refuses the form place in a region with land registers', () => {
   expect(() => makeRegion({ parcels: 2000, seed: 1, form: 'grid' as 'place' })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', detail: 'expected form to be lattice or place, found grid' }));
   expect(() => makeRegion({ parcels: 2000, seed: 1, form: 'place', region: 4 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', detail: 'expected form to be lattice for region 4, found place' }));
 });

@@ -422,7 +422,7 @@ describe('the choice of the engine', () => {
     expect(imports).toEqual(["import type * as Gdal from 'gdal-async';"]);
   });
 
-  it('reports the version of GDAL that the WebAssembly contains', async () => {
+  it('states for gdal3.js the GDAL version that the WebAssembly module contains', async () => {
     const bytes = await readFile(createRequire(import.meta.url).resolve('gdal3.js/dist/package/gdal3WebAssembly.wasm'));
     expect(bytes.includes(`GDAL ${WASM_VERSION}`)).toBe(true);
   });

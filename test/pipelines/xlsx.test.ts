@@ -57,7 +57,7 @@ describe('a workbook', () => {
     expect(rows[0]!.cells.slice(0, 6)).toEqual(['in parti è', null, 'dentro', '6.3E11', 'esito', '#N/A']);
     expect(rows[0]!.cells).toHaveLength(27);
     expect(rows[0]!.cells[26]).toBe('1');
-    // The third row has only a format and is not a record. The fourth row has no number.
+    // The third row has only a format and is not a record. The element of the fourth row has no attribute r, so the row gets the next number.
     expect(rows.slice(1)).toEqual([{ number: 4, cells: ['4', '5'] }]);
     expect(counted).toBe(2);
   });

@@ -31,7 +31,7 @@ describe('an element', () => {
 
   it.each([
     ['<p:x>1</p:x>', 12], ['<p:x/>', 6], ['<p:x/><p:x>', 6], ['<p:x>1</p:x >', 13], ['<p:x>1</p:x> and more <', 12], ['<p:x>1</p:x></p:y>', 12], ['<p:x>à€𝄞</p:x>', 15],
-  ])('is read from %s and ends after %i UTF-16 units', (text, length) => {
+  ])('is read from %s and ends after %i UTF-16 code units', (text, length) => {
     expect(parse(text)!.length).toBe(length);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Tests the documentation site, which is built once. The site must have every page, no dead links and no requests to other hosts, and agree with the
- * program.
+ * Tests the documentation site, which is built once. The site must have a page for each document, section and source. It must have no dead links, and must
+ * request nothing from other hosts. The site must describe the commands, fields and errors of the program.
  */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

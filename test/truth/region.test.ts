@@ -46,7 +46,7 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   'subsidence.velocity_mm_year': 0.0101,
   'subsidence.acceleration_mm_year2': 0.0101,
   'demographics.parcel_share': 2e-6,
-  // Sums of areas, for which proj4js and PROJ differ by a millionth.
+  // Sums of areas, and values computed from areas. Areas from proj4js and PROJ differ by a millionth of the area.
   'buildings.footprint_m2': 0.0101,
   'buildings.residential_footprint_m2': 0.0101,
   'buildings.built_share': 2e-6,

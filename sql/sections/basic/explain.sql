@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_parcel, layer.bolzano_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, ledger.file_place
 -- writes: none
 -- reruns: core.parcel
--- grain: one row per feature
+-- grain: one row per field and source row
 -- crs: none
 
 -- step: comune_today.sql

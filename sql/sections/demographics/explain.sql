@@ -3,7 +3,7 @@
 -- writes: none
 -- reruns: section.demographics
 -- parcels: comune
--- grain: one row per feature
+-- grain: one row per field and source row
 -- crs: none
 
 create view evidence as

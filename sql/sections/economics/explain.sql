@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.comune_register, core.declared_income, core.quotation, section.postal_code, section.valuation, layer.comune_postal_code, layer.omi_perimeter, layer.postal_code_area
 -- writes: none
 -- reruns: section.economics
--- grain: one row per feature
+-- grain: one row per field and source row
 -- crs: none
 
 create view evidence as

@@ -16,7 +16,7 @@ const nightlights = z.strictObject({
   source,
 }).meta({ id: 'Nightlights', description: 'Light at night' });
 
-const UNREAD = 'the raster was removed from the data folder before the parcel was added, see unread';
+const UNREAD = 'the raster was missing when the parcel was added or changed (see the column unread)';
 const DARK = 'most land is dark, so a change of 25 % is noise';
 
 export default defineSection({

@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.coverage
 -- writes: none
 -- reruns: section.risk
--- grain: one row per feature, and one row per map that covers the comune
+-- grain: one row per field and source row, and one row per map that covers the comune
 -- crs: none
 
 create view hazard_level as

@@ -18,7 +18,7 @@ const solar = z.strictObject({
   source,
 }).meta({ id: 'Solar', description: 'Solar panels on the roofs' });
 
-const UNREAD = `${NO_YIELD}, or the raster was removed from the data folder before the parcel was added, see unread`;
+const UNREAD = `${NO_YIELD}, or the raster was missing when the parcel was added or changed (see the column unread)`;
 
 export default defineSection({
   name: 'solar',

@@ -61,7 +61,7 @@ export default defineSection({
         cells: {
           type: 'int4',
           description: 'Number of cells with an elevation whose centre is in the parcel; if there is none, 1 for the cell that contains the representative point',
-          null: 'the raster with these cells was removed from the data folder before the parcel was added, see unread',
+          null: 'the raster with these cells was missing when the parcel was added or changed (see the column unread)',
           gate: quantity({ within: [1, null], moves: { by: 1, step: 10, why: 'the finer model has nine cells for each cell of the other model' } }),
         },
         source_id: { type: 'text', description: 'Source of the elevations: tinitaly_dem or copernicus_dem', null: UNREAD, gate: 'the finer model is used if it has all cells of the parcel' },

@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.quotation, core.quotation_zone, core.quoted_comune, layer.omi_perimeter
 -- writes: none
 -- reruns: section.valuation_history, section.valuation
--- grain: one row per feature
+-- grain: one row per field and source row (perimeter, zone or quotation)
 -- crs: none
 
 -- Lists the parcels whose zone has a quotation, because the section is empty for all other parcels.

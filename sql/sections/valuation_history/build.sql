@@ -182,7 +182,8 @@ timeline as (
   cross join generate_series(v.first::int4, v.last::int4) as h (half_year)
   left join then_by_perimeter p on p.set_id = z.set_id and p.half_year = h.half_year
   left join linked_zone l on l.link_zona = z.link_zona and l.half_year = h.half_year
-  -- If the comune has perimeters of the half-year, but none contains the point, the parcel had no zone.
+  -- If the parcel's comune or the comune of the linked zone has perimeters of a half-year, but no perimeter contains the point, the parcel has no zone in
+  -- that half-year.
   left join drawn own on own.belfiore = t.parcel_belfiore and own.half_year = h.half_year
   left join drawn other on other.belfiore = l.belfiore and other.half_year = h.half_year
 ),

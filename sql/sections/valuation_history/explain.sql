@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.quotation, core.quotation_zone, layer.omi_perimeter
 -- writes: none
 -- reruns: section.valuation_history
--- grain: one row per feature
+-- grain: one row per field and source row (perimeter, zone or quotation)
 -- crs: none
 
 -- Lists the perimeters that determine the parcel's zone in a half-year.

@@ -46,7 +46,7 @@ export default defineMap({
       'Zone that contained the parcel in the half-year; null: the zone is unknown': 'Zona in cui si trovava allora la particella; vuoto: non nota',
       'Euro per square metre; null: not quoted': 'Euro al metro quadrato; vuoto: non quotato',
       'Euro per square metre and month; null: not quoted': 'Euro al metro quadrato al mese; vuoto: non quotato',
-      'Annual rent in percent of the price; null: rent or price is not quoted': 'Canone di un anno diviso per il prezzo; vuoto: uno dei due non è quotato',
+      'Annual rent in percent of the price; null: rent or price is not quoted': 'Canone di un anno in percentuale del prezzo; vuoto: uno dei due non è quotato',
     },
     evidence: {
       'zone in that half-year with the LinkZona of the current zone': 'zona di allora con la LinkZona della zona attuale',

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Folders that are not part of the project: packages, history and databases. */
+/** Folders that are not part of the sources: packages, Git history, databases and the compiled program. */
 const FOREIGN = new Set(['node_modules', '.git', '.mappale', 'dist']);
 
 /** All files of the project, sorted, with paths from its root. */
