@@ -171,12 +171,10 @@ async function readDataset<K extends string>(
         hint: 'The file is truncated or damaged, or is not the expected file. Download the file again.',
       });
     }
-    const total = layers.reduce((sum, layer) => sum + layer.featureCount, 0);
+    const chosen = layers.map((layer) => ({ layer, reading: typeof readings === 'function' ? readings(layer) : readings }));
+    const total = chosen.reduce((sum, { layer, reading }) => (reading === null || 'aside' in reading ? sum : sum + layer.featureCount), 0);
     let before = 0;
-    for (const layer of layers) {
-      const start = before;
-      before += layer.featureCount;
-      const reading = typeof readings === 'function' ? readings(layer) : readings;
+    for (const { layer, reading } of chosen) {
       if (reading === null) continue;
       if ('aside' in reading) {
         counted.aside.push(`${layer.name} (${reading.aside})`);
@@ -184,6 +182,8 @@ async function readDataset<K extends string>(
         continue;
       }
       counted.read += 1;
+      const start = before;
+      before += layer.featureCount;
       const own = layers.length === 1 ? facts : { ...facts, path: `${facts.path}#${layer.name}` };
       if (layers.length > 1 && (await sink.reuse(own))) continue;
       const member = await sink.member(own);

@@ -76,6 +76,17 @@ describe('reading a tile', () => {
     await expect(read(fixture(name))).rejects.toMatchObject({ code, kind: 'input', at: expect.stringMatching(at), detail: expect.stringMatching(/expected .* found /) });
   });
 
+  it('rejects a file with a line that never ends', async () => {
+    const path = join(folder, 'endless_U.csv');
+    await writeFile(path, Buffer.concat([readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv')), Buffer.alloc(3 << 20)]));
+    await expect(read(path)).rejects.toMatchObject({ code: 'LINE_TOO_LONG', at: expect.stringMatching(/endless_U\.csv:\d+$/) });
+  });
+
+  it('rejects a zip with two tiles', async () => {
+    const path = await zipped('two_U.zip', { 'a_U.csv': 'pid', 'b_U.csv': 'pid' });
+    await expect(read(path)).rejects.toMatchObject({ code: 'EGMS_ZIP', message: 'the EGMS zip does not contain exactly one CSV', detail: expect.stringMatching(/found a_U\.csv, b_U\.csv$/) });
+  });
+
   it('reports an unknown column and still reads the cells', async () => {
     const { members } = await read(fixture('column-unknown_U.csv'));
     expect([...members[0]!.added.keys()]).toHaveLength(1);

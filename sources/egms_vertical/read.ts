@@ -16,6 +16,8 @@ const COMMA = 0x2c;
 const POINT = 0x2e;
 const MINUS = 0x2d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+/** Maximum length of a line. A line has about 2 kB, and a file without line ends must not fill the memory. */
+const MAX_LINE_BYTES = 1 << 20;
 /** Maximum number of bytes of a rejected line that are kept. The checked fields are in these bytes. The series after these bytes is not needed. */
 const RAW_BYTES = 512;
 /** Columns that only the level 2 products have. Other programs also add latitude and longitude to L3 files, so these two columns do not identify level 2. */
@@ -102,7 +104,7 @@ export class LineCounter {
 export function csvEntry(paths: readonly string[], at: string): string {
   const found = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
   if (found.length === 1) return found[0]!;
-  throw inputError('the EGMS zip has no CSV', {
+  throw inputError('the EGMS zip does not contain exactly one CSV', {
     code: 'EGMS_ZIP',
     at,
     detail: `expected one .csv next to the .tiff and the .xml, found ${found.length === 0 ? paths.join(', ') || 'an empty zip' : found.join(', ')}`,
@@ -131,6 +133,11 @@ async function readCsv(stream: AsyncIterable<Buffer>, at: string, member: Member
       const end = chunk.indexOf(LF);
       if (end === -1) {
         carry = Buffer.concat([carry, chunk]);
+        if (carry.length > MAX_LINE_BYTES) {
+          throw inputError('a line of the tile is too long', {
+            code: 'LINE_TOO_LONG', at: `${at}:${rows.number + 1}`, detail: `expected a line end within ${MAX_LINE_BYTES} bytes, found none`, hint: 'Download the tile again.',
+          });
+        }
         continue;
       }
       const joined: Buffer = Buffer.concat([carry, chunk.subarray(0, end)]);
@@ -166,6 +173,11 @@ class TileRows {
     this.#member = member;
     this.#writer = member.writer('raw_egms_cell');
     this.#at = at;
+  }
+
+  /** Number of the last line that was read. */
+  get number(): number {
+    return this.#number;
   }
 
   /** Reads every complete line of the chunk. @returns the index at which the unfinished line starts */

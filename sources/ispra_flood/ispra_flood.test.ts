@@ -54,6 +54,12 @@ describe('the flood mosaic', () => {
     expect(collected!.rows['raw_flood_hazard']!.map((row) => row['class'])).toEqual([`P${n}`, `P${n}`]);
   });
 
+  it('has its class as place and counts as incomplete if a zip with ISPRA\'s file names contains only one of the three classes', async () => {
+    const path = join(folder, 'HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata.zip');
+    await writeZip(path, shapefileEntries('HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata', layer([null, null], 1_200_000)));
+    expect((await trial(source, path)).recognition).toMatchObject({ vintage: '2020', complete: false, place: 'HPH' });
+  });
+
   it('counts as incomplete if the file does not have ISPRA\'s file name', async () => {
     const path = join(folder, 'part_2020.zip');
     await writeZip(path, shapefileEntries('HPH_Mosaicatura', layer([null, null], 1_200_000)));

@@ -31,9 +31,12 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   }
   const dated = newestEntry(probe.entries);
   // Several files of one class from a service are used together, so they have no `place`.
-  const place = probe.entries === null && !isService ? CLASS.exec(stemOf(probe.name))?.[1]?.toUpperCase() : undefined;
+  const names = probe.entries === null ? [probe.name] : mine.map(({ path }) => path);
+  const classes = new Set(names.flatMap((name) => CLASS.exec(stemOf(name))?.[1]?.toUpperCase() ?? []));
+  const [place] = classes.size === 1 && !isService ? classes : [];
+  const hasAllClasses = classes.size === 0 || classes.size === 3;
   return {
-    role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: place === undefined && !isService && isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),
+    role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: hasAllClasses && !isService && isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),
     ...(dated === undefined ? {} : { dated }), ...(place === undefined ? {} : { place }),
   };
 }

@@ -37,6 +37,22 @@ describe('the shoreline change', () => {
     const { collected } = await trial(source, path);
     expect(collected!.rows['raw_shoreline_segment']![0]).toMatchObject({ dynamic: 'erosion', avg_change_m_year: -1.5 });
   });
+
+  it('is read from a GeoPackage that also contains the beaches, which are ignored', async () => {
+    const path = join(folder, 'Linea_di_costa_2020.gpkg');
+    const line = { type: 'MultiLineString' as const, coordinates: [[[4_600_000, 2_100_000], [4_600_100, 2_100_000]]] as [number, number][][] };
+    await writeGeoPackage(path, [
+      { name: 'Spiagge_2020', srid: 3035, geometry: 'MultiLineString', fields: [{ name: 'Tipo', type: 'string' }], features: [{ values: ['sabbia'], geometry: line }] },
+      {
+        name: 'Dinamica_Litoranea_2006_2020', srid: 3035, geometry: 'MultiLineString', fields: [{ name: 'Dinamica', type: 'string' }, { name: 'm_anno', type: 'real' }],
+        features: [{ values: ['Erosione', -1.5], geometry: line }],
+      },
+    ]);
+    const { collected, error } = await trial(source, path);
+    expect(error).toBeNull();
+    expect(collected!.rows['raw_shoreline_segment']).toMatchObject([{ dynamic: 'erosion', avg_change_m_year: -1.5 }]);
+    expect(collected!.asides.map((aside) => aside.path)).toEqual([expect.stringContaining('Spiagge_2020')]);
+  });
 });
 
 describeLoad('loading the shoreline change', 'ispra_shoreline', (loaded) => {

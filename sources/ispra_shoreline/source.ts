@@ -9,6 +9,7 @@ const NAME = /dinamica\S{0,8}litoranea|linea\S{0,8}costa/i;
 const WHOLE: WholeName = { whole: /^(?:Dinamica_?Litoranea_\d{4}_\d{4}|(?:\d\d)?Linea_?(?:di_?)?costa_?\d{4}(?:_v\d+(?:[._]\d+)*)?(?:_DT)?)$/i, stated: NAME };
 /** Pattern of the names of other layers in the same publication. */
 const COMPANION = /retrospiaggia|spiagge|opere_?rigide/i;
+const ASIDE = 'beaches, back-shore or coastal works; the section uses only the shoreline change';
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
@@ -27,7 +28,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     role: 'dynamics', vintage: edition.slice(-4), region: null, sidecars: sidecarsOf(probe), complete: isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),
     ...(dated === undefined ? {} : { dated }),
   };
-  if (companions.length === mine.length) return { ...recognition, role: 'companion', complete: false, ignored: 'beaches, back-shore or coastal works; the section uses only the shoreline change' };
+  if (companions.length === mine.length) return { ...recognition, role: 'companion', complete: false, ignored: ASIDE };
   return recognition;
 }
 
@@ -38,7 +39,7 @@ export default defineSource({
   layers,
   recognise,
   read: (file, sink) =>
-    readVectorFile<keyof typeof COLUMNS>(file, sink, {
+    readVectorFile<keyof typeof COLUMNS>(file, sink, ({ name }) => COMPANION.test(name) ? { aside: ASIDE } : {
       table: 'raw_shoreline_segment',
       geometry: 'line',
       columns: { mapped: COLUMNS, optional: ['rate', 'change'], ignored: manifest.ignored, mayLack: manifest.optional },

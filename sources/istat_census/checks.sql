@@ -6,23 +6,27 @@
 
 -- check: census_section_unique
 -- level: error
--- expects: each census section has one row in a release
+-- expects: each census section has one row in a file
 select
+  file_id,
   section_id,
   count(*) as rows
 from census_section
-group by section_id
+join member using (member_id)
+group by file_id, section_id
 having count(*) > 1;
 
 -- check: census_indicator_unique
 -- level: error
--- expects: each census section has one row per reference year in a release
+-- expects: each census section has one row per reference year in a file
 select
+  file_id,
   section_id,
   reference_year,
   count(*) as rows
 from census_indicator
-group by section_id, reference_year
+join member using (member_id)
+group by file_id, section_id, reference_year
 having count(*) > 1;
 
 -- check: census_section_valid

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { parseDocumentName, parseTitle } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { MixedDecoder, readLines } from './text.ts';
+import { rewriteZip } from '../../test/harness/rewrite-zip.ts';
 import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
@@ -46,6 +47,14 @@ describe('OMI files', () => {
     for (const name of readdirSync(folder).filter((each) => /^(?:QI|Prov|Z)/.test(each))) {
       expect((await trial(source, join(folder, name))).recognition?.complete, name).toBe(false);
     }
+  });
+
+  it('are rejected if a KMZ contains the index of a province but no perimeter', async () => {
+    const name = readdirSync(folder).find((each) => /^Provincia di CAMPOBASSO/.test(each))!;
+    const path = join(folder, 'index', name);
+    await mkdir(join(folder, 'index'));
+    await rewriteZip(join(folder, name), (entry, content) => (entry.startsWith('Comuni/') ? null : content), { into: path });
+    expect((await trial(source, path)).error).toMatchObject({ code: 'KMZ_INCOMPLETE', detail: expect.stringMatching(/^expected \d+ comuni as in the index, found 0$/) });
   });
 
   it('have the tax code in the name of the zip masked', async () => {

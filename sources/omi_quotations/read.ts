@@ -33,7 +33,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   }
 }
 
-async function readArchive(zip: ZipArchive, prefix: string, label: string, file: InputFile, sink: Sink): Promise<void> {
+/** Reads all entries of a zip or KMZ. @returns the number of perimeter files, including those of inner zips */
+async function readArchive(zip: ZipArchive, prefix: string, label: string, file: InputFile, sink: Sink): Promise<number> {
   let announced = 0;
   let files = 0;
   let done = 0;
@@ -45,7 +46,7 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
     const at = `${label}!${path}`;
     if (/\.(?:kmz|zip)$/i.test(entry.path)) {
       const inner = await zip.archive(entry.path);
-      await readArchive(inner, `${path}/`, label, file, sink);
+      files += await readArchive(inner, `${path}/`, label, file, sink);
       await inner.close();
       continue;
     }
@@ -69,11 +70,12 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
     }
   }
   if (prefix === '') sink.progress(done);
-  if (announced > files && files > 0) {
+  if (announced > files) {
     throw inputError('the OMI perimeters are incomplete', {
       code: 'KMZ_INCOMPLETE', at: label, detail: `expected ${announced} comuni as in the index, found ${files}`, hint: 'Download the file again.',
     });
   }
+  return files;
 }
 
 interface Context {
