@@ -22,16 +22,16 @@ describe('postal codes', () => {
   });
 
   it.each([
-    ['tabs', 'CODICE_CATASTALE\tCAP\nZ001\t86001\n'],
-    ['pipes', 'cap|pro_com_t|comune\n86001|070901|Finto\n'],
-    ['commas and quotes', '"istat","cap","comune"\n"70901","86001","Finto, il"\n'],
-    ['a byte order mark', '\uFEFFcap;belfiore\n86001;z001\n'],
-  ])('are read from a table with %s', async (_what, text) => {
+    ['tabs', 'CODICE_CATASTALE\tCAP\nZ001\t86001\n', { belfiore: 'Z001', istat_code: null }],
+    ['pipes', 'cap|pro_com_t|comune\n86001|070901|Finto\n', { belfiore: null, istat_code: '070901' }],
+    ['commas and quotes', '"istat","cap","comune"\n"70901","86001","Finto, il"\n', { belfiore: null, istat_code: '070901' }],
+    ['a byte order mark', '\uFEFFcap;belfiore\n86001;z001\n', { belfiore: 'Z001', istat_code: null }],
+  ])('are read from a table with %s', async (_what, text, comune) => {
     const path = join(folder, 'table.csv');
     await writeFile(path, text);
     const { collected } = await trial(source, path);
     expect(collected!.rows['raw_postal_code']).toHaveLength(1);
-    expect(collected!.rows['raw_postal_code']![0]).toMatchObject({ cap: '86001' });
+    expect(collected!.rows['raw_postal_code']![0]).toMatchObject({ cap: '86001', ...comune });
   });
 
   it('are read as areas from a GeoPackage, and keep the CRS of the GeoPackage', async () => {

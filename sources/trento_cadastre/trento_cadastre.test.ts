@@ -52,6 +52,7 @@ describe('the synthetic land register', () => {
     expect(recognition).toMatchObject({ vintage: '2026-01-01' });
     const rows = collected!.rows['raw_piece']!;
     expect(new Set(rows.map(({ roof }) => roof))).toEqual(new Set(['S', 'N', 'T']));
+    expect(rows.length).toBeGreaterThan(new Set(rows.map(({ code }) => code)).size);
     expect(new Set(rows.map(({ code }) => code)).size).toBe(collected!.rows['raw_boundary']![0]!['parcels']);
     expect((rows[0]!['geom'] as Buffer).readUInt32LE(5)).toBe(25832);
   });

@@ -87,8 +87,8 @@ describeEngines('a run with a password in its URL', (engine) => {
     copyFileSync(join(ROOT, 'sources/dpc_seismic/fixture/several-zones_2024.csv'), join(folder, 'several-zones_2024.csv'));
     // The connection works because the test server requires no password, or because the URL contains the right password. If the URL has no password, the test
     // adds two password parameters. A parameter takes precedence over the password before the host.
-    const secret = `${url}${url.includes('?') ? '&' : '?'}application_name=Qx7kfZw9pt&${new URL(url).password === '' ? 'password=Qx7kf&p%61ssword=Zw9pt' : ''}`;
-    const child = spawn(process.execPath, [PROGRAM, 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: secret, MAPPALE_LOG: 'json' } });
+    const withSecrets = `${url}${url.includes('?') ? '&' : '?'}application_name=Qx7kfZw9pt&${new URL(url).password === '' ? 'password=Qx7kf&p%61ssword=Zw9pt' : ''}`;
+    const child = spawn(process.execPath, [PROGRAM, 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: withSecrets, MAPPALE_LOG: 'json' } });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
     let processes = commandLines();
@@ -102,6 +102,10 @@ describeEngines('a run with a password in its URL', (engine) => {
     const tables = await database.query<{ name: string }>("select table_name::text as name from information_schema.tables where table_schema = 'ledger'");
     const ledger = (await Promise.all(tables.map(({ name }) => database.query<{ text: string }>(`select to_jsonb(t)::text as text from ledger.${name} as t`)))).flat().map(({ text }) => text).join('\n');
     expect(ledger).toContain('several-zones_2024.csv');
-    for (const text of [output, processes, ledger]) expect(text).not.toMatch(PIECES);
+    const { password } = new URL(url);
+    for (const text of [output, processes, ledger]) {
+      expect(text).not.toMatch(PIECES);
+      for (const secret of password === '' ? [] : [password, decodeURIComponent(password)]) expect(text).not.toContain(secret);
+    }
   });
 }, ['postgres']);

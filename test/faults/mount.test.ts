@@ -125,13 +125,14 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     });
   });
 
-  it('is published by a later run, even if the mount becomes read-only during that run', async () => {
+  it('is published by a later run, even if the mount becomes read-only during that run', async (context) => {
     const disk = await SmallDisk.mount(data);
+    if (typeof disk === 'string') return context.skip(`this machine cannot create a small disk: ${disk}`);
     await cp(version1, data, { recursive: true });
     const machine = refresh();
-    if (typeof disk !== 'string') await run('mount', ['-o', 'remount,ro', data]);
+    await run('mount', ['-o', 'remount,ro', data]);
     const ended = await machine.ended;
-    if (typeof disk !== 'string') await disk.unmount();
+    await disk.unmount();
     succeeded(ended);
     await withDatabase(url, async (database) => {
       const now = await currentContent(database);

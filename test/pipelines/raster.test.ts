@@ -1,11 +1,11 @@
 /** Tests the raster reader on rasters of different formats, including rasters that GDAL wrote, and on damaged rasters. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { writeArrayBuffer } from 'geotiff';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { openRaster, type RasterGrid } from '../../pipelines/formats/raster.ts';
 import { unpackLzw } from '../../pipelines/formats/tiff-blocks.ts';
@@ -157,11 +157,15 @@ describe('a raster', () => {
   });
 
   it('is read from a zip without leaving a temporary file', async () => {
+    const scratch = join(folder, 'scratch');
+    mkdirSync(scratch);
+    vi.stubEnv('TMPDIR', scratch);
+    onTestFinished(() => void vi.unstubAllEnvs());
     await writeZip(path('tile.zip'), [['w/tile.tif', readFileSync(path('base.tif'))], ['w/readme.txt', 'text']]);
     expect((await whole(path('tile.zip'), 'w/tile.tif')).cells).toEqual(expected);
     expect(await refusal(path('tile.zip'), 'w/readme.txt')).toBe('RASTER_FORM');
     await expect(openRaster(path('tile.zip'), 'w/other.tif')).rejects.toMatchObject({ code: 'ZIP_ENTRY_MISSING' });
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('mappale-raster-') && !name.startsWith('mappale-raster-test-'))).toEqual([]);
+    expect(readdirSync(scratch)).toEqual([]);
   });
 
   it('has no value in a block that was never written', async () => {

@@ -160,19 +160,21 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
   }, PATIENCE);
 
   it('is continued by the next run if the kill is at a random moment', async () => {
-    for (let number = 2; pair.kills < target; number += 1) {
+    // The kills of the earlier tests are not at random moments of a refresh, so at least one more kill is needed.
+    const wanted = Math.max(1, target - pair.kills);
+    let kills = 0;
+    for (let number = 2; kills < wanted; number += 1) {
       const folder = await region.version(number);
       await pair.inPeace(folder, 2);
       const before = await withDatabase(pair.struck, everPublished);
-      for (let attempt = 0; attempt < 8 && pair.kills < target; attempt += 1) {
+      for (let attempt = 0; attempt < 8 && kills < wanted; attempt += 1) {
         const machine = pair.start(folder, 2);
         await Promise.race([sleep(pair.duration * (0.25 + 0.75 * random.next())), machine.ended]);
         if ((await machine.kill()).code !== null) break;
-        pair.kills += 1;
+        kills += 1;
         await pair.stillWhole(before, `version ${number}, attempt ${attempt}`);
       }
       await pair.recover(folder);
     }
-    expect(pair.kills).toBeGreaterThanOrEqual(target);
   }, PATIENCE);
 }, [engineName]);
