@@ -468,7 +468,8 @@ group by rollup (source_id)
 having count(*) > 0
 
 -- statement: building_rate
--- Returns the seconds and the bytes per parcel of the first region that was built in this database.
+-- Returns the seconds and the bytes per parcel of the first region that was built in this database. The run may also have built Italy and other regions, so
+-- only the steps of the region count.
 select
   b.seconds / b.parcels as seconds,
   (
@@ -489,13 +490,14 @@ from (
       select sum(extract(epoch from s.ended_at - s.started_at))::float8
       from ledger.step s
       where s.run_id = p.run_id
+        and s.subject = n.name
         and s.step in ('join', 'check', 'guard', 'gate', 'publish')
         and s.ended_at is not null
     ) as seconds
   from ledger.publication p
+  join unnest($1::int4[], $2::text[]) as n (code, name) on n.code = p.unit_code
   join ledger.publication_table t using (publication_id)
-  where p.unit_code > 0
-    and t.relation = 'core.parcel'
+  where t.relation = 'core.parcel'
     and t.rows > 0
   order by p.publication_id
   limit 1
