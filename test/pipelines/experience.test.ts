@@ -32,4 +32,26 @@ describeDatabase('the experience of a database', (engine) => {
     }
     expect((await readExperience(database)).perParcel).toEqual({ seconds: 0.1, bytes: 0 });
   });
+
+  it('measures the speed of a source without releases that reuse members of an earlier release, unless the source has no other release', async () => {
+    for (const [source, release, bytes, seconds, takenFrom] of [
+      ['ade_cadastre', 'first', 8_000, 40, null], ['ade_cadastre', 'nightly', 8_000, 1, 1], ['anncsu_addresses', 'nightly', 6_000, 3, 1],
+    ] as const) {
+      await database.query(
+        `with release as (
+           insert into ledger.release (source_id, vintage, fingerprint, reader, complete, state, created_at, loaded_at)
+           values ($1, '2026', $1::text || $2::text, '', true, 'loaded', now(), now() + make_interval(secs => $4)) returning release_id
+         ), file as (
+           insert into ledger.file (release_id, path, name, role, sha256, size, vintage, complete)
+           select release_id, '', '', '', '', $3::int8, '2026', true from release returning release_id, file_id
+         )
+         insert into ledger.member (release_id, file_id, path, taken_from)
+         select release_id, file_id, x.path, x.taken_from from file cross join (values ('a', null), ('b', $5::int4)) as x (path, taken_from)`,
+        [source, release, bytes, seconds, takenFrom],
+      );
+    }
+    const { bySource, all } = await readExperience(database);
+    expect([bySource.get('ade_cadastre'), bySource.get('anncsu_addresses')].map((rate) => rate?.bytesPerSecond)).toEqual([200, 2_000]);
+    expect(all!.bytesPerSecond).toBeCloseTo(14_000 / 43);
+  });
 });
