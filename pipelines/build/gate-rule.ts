@@ -8,7 +8,7 @@ import type { Relation } from '../contract/sql-files.ts';
 
 /** A statistic that the quality gate refuses. */
 export interface Violation {
-  /** Section to which the table of the statistic belongs. */
+  /** Section to which the table of the statistic belongs; empty for a layer. */
   readonly section: string;
   readonly relation: Relation;
   readonly place: string;
