@@ -171,7 +171,7 @@ export function readProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
 }
 
 /** Returns the name of the operating-system user. Returns the numeric user id if the user has no name, as in some containers. */
-function userName(): string {
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -8,6 +8,7 @@ import { isDistributed } from '../db/distributed.ts';
 import { one, type Database, type Session } from '../db/index.ts';
 import { statementsOf, type Part } from '../db/statements.ts';
 import { changesOf, type ChangeLine, type ComparedParcels } from '../deliver/changes.ts';
+import { isDay } from '../readers/iso-date.ts';
 
 const statement = statementsOf('changes');
 
@@ -103,14 +104,20 @@ async function addSources(session: Session, { swap, publication }: Swap): Promis
   await session.query(statement('add_sources'), [swap, files.map(({ source }) => source), files.map(({ vintages }) => cutOff(vintages))]);
 }
 
-/** Returns the last day of the latest period in vintages such as `2025`, `2025_2`, `2025-06-30` or `20250630`. Returns null if no vintage names a period. */
+/**
+ * Returns the last day of the latest period in vintages such as `2025`, `2025_2`, `2025-06-30` or `20250630`. Returns null if no vintage names a period. A day
+ * that does not exist, such as `20250631`, is ignored.
+ */
 export function cutOff(vintages: readonly string[]): string | null {
   return vintages.flatMap((vintage) => lastDay(vintage) ?? []).sort().at(-1) ?? null;
 }
 
 function lastDay(vintage: string): string | null {
   const day = /(?<!\d)((?:19|20)\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(vintage);
-  if (day !== null) return day.slice(1).join('-');
+  if (day !== null) {
+    const iso = day.slice(1).join('-');
+    return isDay(iso) ? iso : null;
+  }
   const [, halfOf, half] = /(?<!\d)((?:19|20)\d\d)_([12])$/.exec(vintage) ?? [];
   if (halfOf !== undefined) return `${halfOf}-${half === '1' ? '06-30' : '12-31'}`;
   const year = vintage.match(/(?<!\d)(?:19|20)\d\d(?!\d)/g)?.at(-1);

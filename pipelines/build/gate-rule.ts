@@ -8,7 +8,7 @@ import type { Relation } from '../contract/sql-files.ts';
 
 /** A statistic that the quality gate refuses. */
 export interface Violation {
-  /** Section to which the table of the statistic belongs. */
+  /** Section to which the table of the statistic belongs; empty for a layer. */
   readonly section: string;
   readonly relation: Relation;
   readonly place: string;
@@ -113,7 +113,7 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
   const explained = explaining(changes);
   const violations: Violation[] = [];
   const hold = (limits: readonly Limit[], { slice, province, comune }: GatedPlace, from: Figures, to: Figures): void => {
-    const place = [nameOf(province, comune), sliceName(gate, slice)].filter((part) => part !== '').join(', ');
+    const place = [nameOf(province, gate.by === 'whole' ? WHOLE : comune), sliceName(gate, slice)].filter((part) => part !== '').join(', ');
     for (const { figure, limit, of, refuses } of limits) {
       if (refuses(from, to)) violations.push({ section: gate.section, relation, place, figure, before: of(from), after: of(to), limit });
     }
@@ -143,7 +143,8 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
         const moved = limits.filter(({ refuses }) => refuses(from, to));
         hold(await explained.not(moved, name, { slice, province, comune: '' }, isSame ? null : both), { slice, province, comune: null }, from, to);
       }
-      for (const each of old.filter(({ rows }) => rows >= COMUNE_ROWS)) {
+      // A table without places was compared above as a single place.
+      for (const each of gate.by === 'whole' ? [] : old.filter(({ rows }) => rows >= COMUNE_ROWS)) {
         const { comune } = each;
         const current = now.get(comune) ?? NOTHING;
         hold([ROWS, ...shares], { slice, province, comune }, each, current);

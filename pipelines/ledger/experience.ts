@@ -1,4 +1,5 @@
 /** Reads the durations of earlier runs on this database, from which a plan estimates time and disk space. */
+import { REGIONS } from '../contract/regions.ts';
 import type { Database, Row, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { freeBytes } from '../formats/disk.ts';
@@ -27,7 +28,9 @@ export interface Experience {
 export async function readExperience(database: Database): Promise<Experience> {
   const parcels = await database.query<{ region: number; parcels: number }>(ledger('published_parcels'));
   const rates = await database.query<Rate & { source: string } & Row>(ledger('loading_rates'));
-  const [perParcel] = await database.query<{ seconds: number; bytes: number }>(ledger('building_rate'));
+  const [perParcel] = await database.query<{ seconds: number; bytes: number }>(
+    ledger('building_rate'), [REGIONS.map(({ code }) => code), REGIONS.map(({ name }) => name)],
+  );
   const bySource = new Map(rates.map(({ source, bytesPerSecond, layerPerByte }) => [source, { bytesPerSecond, layerPerByte }]));
   return {
     bySource, all: bySource.get('') ?? null, perParcel: perParcel ?? null, parcels: new Map(parcels.map((row) => [row.region, row.parcels])),

@@ -2,7 +2,7 @@
  * Reads and sets holds. A refresh does not change a pinned or withdrawn region. A refresh changes a rolled-back region only after the region's inputs have
  * changed.
  */
-import { userInfo } from 'node:os';
+import { userName } from '../config.ts';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 
@@ -60,5 +60,5 @@ export async function releaseHold(session: Session, region: number, kind: Hold['
 
 /** Returns the user name and the host, as recorded in the ledger. */
 export function who(host: string): string {
-  return `${userInfo().username}@${host}`;
+  return `${userName()}@${host}`;
 }

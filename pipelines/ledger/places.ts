@@ -46,24 +46,41 @@ function describePlaces(places: readonly string[]): string {
   return named.length === 0 ? '' : ` that differ in ${named.slice(0, NAMED).join(', ')}${named.length > NAMED ? ` and ${named.length - NAMED} more` : ''}`;
 }
 
+/** A complete file with fewer comuni (`now`) than the superseded files (`was`). `missing` names the missing comuni. */
+export interface FewerComuni {
+  readonly relation: Relation;
+  readonly file: string;
+  readonly was: number;
+  readonly now: number;
+  readonly missing: string;
+}
+
 /**
  * Refuses a complete file with fewer comuni than the superseded files, unless a user accepts the file. A complete file with fewer comuni is probably truncated.
+ * @returns the accepted files
  * @throws MappaleError `FEWER_COMUNI` (exit 5)
  */
-export async function refuseFewer(database: Database, region: number, name: string, layers: readonly CurrentLayer[], accept: Acceptance | null): Promise<void> {
-  if (accept !== null) return;
+export async function refuseFewer(
+  database: Database, region: number, name: string, layers: readonly CurrentLayer[], accept: Acceptance | null,
+): Promise<FewerComuni[]> {
   const published = await database.query<{ id: number }>(ledger('published_files'), [region]);
   const known = new Set(published.map(({ id }) => id));
+  const accepted: FewerComuni[] = [];
   for (const { relation, current } of layers) {
     for (const { file, before, was, now, lost } of current.fewer) {
       // Accepts a file that a publication already uses. Also accepts a file if no publication uses the superseded files.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
-      throw new MappaleError(`${name}: a complete file has fewer comuni than the current file`, {
-        code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}; missing: ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,
-        hint: 'The published region is unchanged. Download the file again. If the change is real, run again with --accept "the reason".',
-      });
+      const missing = `${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`;
+      if (accept === null) {
+        throw new MappaleError(`${name}: a complete file has fewer comuni than the current file`, {
+          code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}; missing: ${missing}`,
+          hint: 'The published region is unchanged. Download the file again. If the change is real, run again with --accept "the reason".',
+        });
+      }
+      accepted.push({ relation, file: file.name, was, now, missing });
     }
   }
+  return accepted;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Builds, checks and publishes the tables of Italy and of each region, as phases of a refresh. */
 import { check } from '../build/check.ts';
-import { gate } from '../build/gate.ts';
+import { gate, type Gated } from '../build/gate.ts';
+import type { Violation } from '../build/gate-rule.ts';
 import { dropBuild, join } from '../build/join.ts';
 import { publish } from '../build/publish.ts';
 import { findRegion, regionName, regionSlug } from '../contract/regions.ts';
@@ -10,7 +11,8 @@ import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { HeldBack, releaseHold } from '../ledger/hold.ts';
 import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
-import { refuseFewer, refuseTies, unlistedComuni } from '../ledger/places.ts';
+import type { Acceptance } from '../ledger/ledger.ts';
+import { refuseFewer, refuseTies, unlistedComuni, type FewerComuni } from '../ledger/places.ts';
 import { heldText, plan, staleOf, type BuildJob } from '../plan/plan.ts';
 import { MOST_CHANGED } from '../plan/ways.ts';
 import { duration, secondsSince } from '../progress.ts';
@@ -148,8 +150,9 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
   const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, log, parallel }));
   // Runs after the quality gate, because the gate's message has more details. The gate does not detect that a small comune is missing.
-  await refuseFewer(database, region, name, layers, options.accept);
-  const made = await run.step('publish', name, () => publish(database, joined, gated, { sources, runId: run.runId, parallel }));
+  const fewer = await refuseFewer(database, region, name, layers, options.accept);
+  const accepted = acceptFewer(gated, fewer, { name, acceptance: options.accept, log });
+  const made = await run.step('publish', name, () => publish(database, joined, accepted, { sources, runId: run.runId, parallel }));
   await releaseHold(database, region, 'rolled_back');
   const notes = region === 0 ? [] : await unlistedComuni(database, sources, inventory, { region, name }, PUBLISHABLE);
   for (const note of notes) log.warn(note);
@@ -161,6 +164,21 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
     built: joined.built.map(({ relation, stale: why }) => ({ relation, rows: rows.get(relation) ?? 0, why: why ?? '' })),
     missing: [...new Set(missing.map((relation) => sourceOfLayer(sources, relation)?.id ?? relation))],
   };
+}
+
+/** Adds accepted files with fewer comuni to the refused statistics that the ledger records, and warns about each file. */
+function acceptFewer(
+  gated: Gated, fewer: readonly FewerComuni[], { name, acceptance, log }: { readonly name: string; readonly acceptance: Acceptance | null } & Pick<Context, 'log'>,
+): Gated {
+  if (acceptance === null || fewer.length === 0) return gated;
+  const { who, why } = acceptance;
+  for (const { relation, file, was, now, missing } of fewer) {
+    log.warn(`${name}: published although ${file} has fewer comuni than the current file (${who}: ${why}): ${relation}: ${was} → ${now}; missing: ${missing}`);
+  }
+  const figures = fewer.map(({ relation, file, was, now, missing }): Violation => (
+    { section: '', relation, place: `${file}, without ${missing}`, figure: 'comuni', before: was, after: now, limit: `at least ${was}` }
+  ));
+  return { ...gated, accepted: { ...acceptance, figures: [...gated.accepted?.figures ?? [], ...figures] } };
 }
 
 /** @throws MappaleError `NO_PARCELS` or `NOTHING_LEFT` if a region would be published without parcels and addresses */

@@ -89,6 +89,11 @@ describe('reading ANNCSU', () => {
     expect(undated.recognition).toEqual({ role: 'STRAD', vintage: '1980-01-01', region: 18, complete: true });
   });
 
+  it.each(['INDIR_MOLI_20260631.csv', 'INDIR_MOLI_20260229.csv'])('rejects the name %s, because this day does not exist', async (name) => {
+    const { error, recognition } = await trial(source, written(name, HEADER + line()));
+    expect([recognition, error?.code]).toEqual([null, 'ANNCSU_VINTAGE_UNKNOWN']);
+  });
+
   it('does not recognise files of other sources', async () => {
     for (const content of ['', 'a;b;c\n1;2;3\n', 'CODICE_COMUNE;ODONIMO\n', '\0\0\0']) expect((await trial(source, written('other.csv', content))).recognition).toBeNull();
     expect((await trial(source, await zipped('other_20260602.zip', 'readme.txt', 'text'))).recognition).toBeNull();

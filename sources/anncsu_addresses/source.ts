@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { defineSource, inputError, stagedColumns, type Probe, type Recognition, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
+import { isDay } from '../../pipelines/readers/iso-date.ts';
 import { layers, STREET } from './layers.ts';
 import { manifest } from './manifest.ts';
 
@@ -46,7 +47,7 @@ function vintageOf(names: readonly string[]): string | null {
     const match = DATE.exec(name);
     if (match === null) continue;
     const date = match.slice(1).join('-');
-    if (!Number.isNaN(Date.parse(date))) return date;
+    if (isDay(date)) return date;
   }
   return null;
 }

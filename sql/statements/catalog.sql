@@ -341,11 +341,12 @@ where x.indrelid = to_regclass($1)
   )
 
 -- statement: previous_tables
+-- A table whose rows were replaced in place has the name of an earlier partition.
 select distinct
   t.relation,
-  t.partition
+  coalesce(t.held_in, t.partition) as partition
 from ledger.publication_table t
 join ledger.publication p using (publication_id)
 where p.state = 'previous'
-  and to_regclass('previous.' || quote_ident(t.partition)) is not null
+  and to_regclass('previous.' || quote_ident(coalesce(t.held_in, t.partition))) is not null
 order by 1, 2

@@ -429,7 +429,7 @@ where p.state = 'current'
 
 -- statement: loading_rates
 -- Returns for each source how many bytes of its files are loaded per second, and the bytes of its layers per byte of the files. In the row with the total, the
--- source is empty.
+-- source is empty. A release that reuses members of an earlier release reads only a part of its files. Such releases count only if the source has no other.
 with layer as (
   select
     substring(c.relname from '_([0-9]+)$')::int4 as release_id,
@@ -453,22 +453,36 @@ loaded as (
       ),
       0
     )::float8 as file_bytes,
-    coalesce(l.bytes, 0)::float8 as layer_bytes
+    coalesce(l.bytes, 0)::float8 as layer_bytes,
+    exists (
+      select
+      from ledger.member m
+      where m.release_id = r.release_id
+        and m.taken_from is not null
+    ) as reuses
   from ledger.release r
   left join layer l using (release_id)
   where r.state = 'loaded'
     and r.loaded_at > r.created_at
+),
+measured as (
+  select
+    *,
+    bool_and(reuses) over (partition by source_id) as all_reuse
+  from loaded
 )
 select
   coalesce(source_id, '') as source,
   sum(file_bytes) / greatest(sum(seconds), 1e-3) as "bytesPerSecond",
   sum(layer_bytes) / greatest(sum(file_bytes), 1) as "layerPerByte"
-from loaded
+from measured
+where reuses = all_reuse
 group by rollup (source_id)
 having count(*) > 0
 
 -- statement: building_rate
--- Returns the seconds and the bytes per parcel of the first region that was built in this database.
+-- Returns the seconds and the bytes per parcel of the first region that was built in this database. The run may also have built Italy and other regions, so
+-- only the steps of the region count.
 select
   b.seconds / b.parcels as seconds,
   (
@@ -489,13 +503,14 @@ from (
       select sum(extract(epoch from s.ended_at - s.started_at))::float8
       from ledger.step s
       where s.run_id = p.run_id
+        and s.subject = n.name
         and s.step in ('join', 'check', 'guard', 'gate', 'publish')
         and s.ended_at is not null
     ) as seconds
   from ledger.publication p
+  join unnest($1::int4[], $2::text[]) as n (code, name) on n.code = p.unit_code
   join ledger.publication_table t using (publication_id)
-  where p.unit_code > 0
-    and t.relation = 'core.parcel'
+  where t.relation = 'core.parcel'
     and t.rows > 0
   order by p.publication_id
   limit 1

@@ -1,4 +1,6 @@
-/** Tests the first process of a container. The process must end on a signal at any time, and other containers must respect its locks. */
+/**
+ * Tests the program in a container. The first process must end on a signal at any time, and other containers must respect its locks. The user may have no name.
+ */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -16,6 +18,10 @@ import { childEnvironment } from '../harness/environment.ts';
 
 const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child=SIGKILL'];
 const missing = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0 ? null : 'no PID namespaces: unshare --user --pid';
+
+/** Options of `unshare` for a user without a name, as with `docker run --user 12345`. */
+const NAMELESS = ['--user', '--map-user=12345'];
+const refused = spawnSync('unshare', [...NAMELESS, 'true']).status === 0 ? null : 'no user namespaces: unshare --user --map-user';
 
 /** Returns the process number of a container's first process, as seen from outside the container. */
 function inside({ pid }: ChildProcess): number {
@@ -97,5 +103,15 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     await takeLock(lock, inUse);
     await releaseLock(lock);
     expect(readdirSync(folder).filter((name) => name.startsWith('lock') || name.startsWith('.'))).toEqual([]);
+  });
+});
+
+describe.skipIf(refused !== null)(`a user without a name${refused === null ? '' : ` [not run: ${refused}]`}`, () => {
+  it('is recorded in the ledger by the numeric id', () => {
+    const print = "import { who } from './pipelines/ledger/hold.ts'; process.stdout.write(who('machine'));";
+    const { stdout, stderr } = spawnSync('unshare', [...NAMELESS, process.execPath, '--import', 'tsx', '--input-type=module', '--eval', print], {
+      cwd: ROOT, env: childEnvironment({}), encoding: 'utf8',
+    });
+    expect([stdout, stderr]).toEqual(['12345@machine', '']);
   });
 });

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
+import { alignPrevious } from '../../pipelines/db/reshape.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { withRun } from '../../pipelines/ledger/runs.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -11,6 +12,7 @@ import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn } from '../api/harness.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
+import { rolledBack } from '../harness/rolled-back.ts';
 import { contentOf, differences, FIXTURES, fixture, publishedByReference, shapeOf, type Shape } from '../harness/migration-fixture.ts';
 
 /** Removes licences that this version cites differently: those of empty sections, and those of no section (`*`). */
@@ -109,6 +111,17 @@ for (const name of FIXTURES) {
     });
 
     describe('afterwards', () => {
+      it('gives a table of the previous publication a column that a migration adds, even if the table has the name of an earlier partition', async () => {
+        const steps = await rolledBack(database, async (session) => {
+          // A publication that replaces rows in place keeps the table, which has the name of an earlier partition.
+          await session.query('alter table previous.parcel_14_2 rename to parcel_14_1');
+          await session.query("update ledger.publication_table set held_in = 'parcel_14_1' where relation = 'core.parcel' and partition = 'parcel_14_2'");
+          await session.query('alter table core.parcel add column note text');
+          return alignPrevious(session);
+        });
+        expect(steps).toContain('previous.parcel_14_1: column note added, empty');
+      });
+
       it('rolls back to its previous publication and forward again', async () => {
         const back = (): Promise<{ tables: readonly string[] }> => withRun(database, { command: 'rollback', arguments: {}, version: 'test', host: 'test' }, (run) => rollback(database, 14, run.runId));
         const { tables } = await back();

@@ -1,7 +1,9 @@
 /** Tests the choice of current files, case by case, with plain objects. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
 import { currentFiles, currentPlaces, regionOf, type FilePlaces, type CurrentFiles, type LoadedFile, type Register } from '../../pipelines/ledger/current-files.ts';
+import { refuseFewer } from '../../pipelines/ledger/places.ts';
 
 const CADASTRE = { id: 'cadastre', manifest: { keep: 'newest' } } as never;
 const SERIES = { id: 'cadastre', manifest: { keep: 'all' } } as never;
@@ -38,6 +40,19 @@ describe('current files:', () => {
     const current = currentFiles([file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })], CADASTRE, { region: 14, layer: 'parcel', register: LIST });
     expect(owners(current)).toEqual({ A001: 'new.zip' });
     expect(current.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);
+  });
+
+  it('a complete file with a loss of comuni is refused, or returned with both numbers if a user accepts the file', async () => {
+    const [was, now] = [file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })];
+    const layers = [{ relation: 'layer.parcel', current: currentFiles([was, now], CADASTRE, { region: 14, layer: 'parcel', register: LIST }) }] as const;
+    /** A database whose publication uses these files. */
+    const publishing = (files: readonly LoadedFile[]): Database => ({ query: async () => files.map(({ fileId }) => ({ id: fileId })) }) as never;
+    const accept = { who: 'somebody', why: 'the comune was merged' };
+    await expect(refuseFewer(publishing([was]), 14, 'Molise', layers, null)).rejects.toMatchObject({
+      code: 'FEWER_COMUNI', exitCode: 5, at: 'new.zip', detail: 'parcel: expected at least 2 comuni, found 1; missing: A002',
+    });
+    expect(await refuseFewer(publishing([was]), 14, 'Molise', layers, accept)).toEqual([{ relation: 'layer.parcel', file: 'new.zip', was: 2, now: 1, missing: 'A002' }]);
+    expect(await refuseFewer(publishing([now]), 14, 'Molise', layers, null)).toEqual([]);
   });
 
   it('a removed file stays current until a present file of the same age covers the place, and of two removed files the later arrival is current', () => {

@@ -194,6 +194,26 @@ async function tables(database: Database): Promise<{ fill(before: readonly Line[
   };
 }
 
+describe('the rule of the quality gate for a table without places', () => {
+  const gate: TableGate = { section: 'test', by: 'whole', fields: { x: { kind: 'presence' } }, excused: {} };
+  /** Returns the statistics of such a table, as `measure` returns them. */
+  const figures = (rows: number, values: number): Figures[] => ['*', ''].map((comune) => (
+    { slice: '', province: '', comune, rows, fields: { x: { values, median: null, p95: null, outside: 0 } }, identities: {}, windows: null }
+  ));
+
+  it('reports each refused statistic once, and names the whole table as the place', async () => {
+    const refused = async (before: readonly Figures[], after: readonly Figures[]): Promise<string[]> => sentences(await compare({
+      relation: 'core.test', gate, before, after, provinceOf: () => '', nameOf: (province, comune) => comune ?? `province ${province}`,
+      among: () => Promise.reject(new Error('a table without places has no comuni')), changes: async () => [],
+    }));
+    expect(await refused(figures(300, 300), figures(200, 200))).toEqual(['*: rows']);
+    expect(await refused(figures(300, 300), figures(300, 100))).toEqual(['*: x, share of non-null']);
+    expect(await refused(figures(300, 300), [])).toEqual(['*: rows']);
+    expect(await refused(figures(9, 9), figures(5, 5))).toEqual(['*: rows']);
+    expect(await refused(figures(300, 300), figures(300, 300))).toEqual([]);
+  });
+});
+
 describeDatabase('the rule of the quality gate', (engine) => {
   let ready: ReturnType<typeof tables> | undefined;
   const refused = async (before: readonly Line[], after: readonly Line[]): Promise<string[]> => {

@@ -2,6 +2,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Violation } from '../../pipelines/build/gate-rule.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { diff } from '../../pipelines/operate/diff.ts';
@@ -118,8 +119,9 @@ describeDatabase('a refresh', (engine) => {
       await rewriteZip(path('MOLISE.zip'), (name, content) => (name.includes(`/${gone}`) ? null : content));
       const report = await refresh(context, options({ accept: { who: 'somebody@somewhere', why: 'the comune was merged' } }));
       expect(report.failures).toEqual([]);
-      const [publication] = await context.database.query<{ reason: string; accepted: { who: string } }>("select reason, accepted from ledger.publication where unit_code = $1 and state = 'current'", [REGION]);
+      const [publication] = await context.database.query<{ reason: string; accepted: { who: string; figures: readonly Violation[] } }>("select reason, accepted from ledger.publication where unit_code = $1 and state = 'current'", [REGION]);
       expect(publication).toMatchObject({ reason: 'the comune was merged', accepted: { who: 'somebody@somewhere' } });
+      expect(publication!.accepted.figures).toContainEqual(expect.objectContaining({ place: 'MOLISE.zip, without Z002', figure: 'comuni' }));
       const [register] = await context.database.query<{ retired: number; lost: number }>(
         `select count(*) filter (where retired_on is not null) as retired, count(*) filter (where starts_with(reference, 'Z002')) as lost from core.parcel_register where region_code = $1`, [REGION],
       );
