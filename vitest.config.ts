@@ -23,7 +23,7 @@ const POLL = { timeout: 120_000, interval: 200 };
 function project(name: Lane) {
   return {
     test: {
-      name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: POLL }, maxWorkers: workers, isolate: name === 'alone',
+      name, include: [...files[name]], testTimeout: 900_000, hookTimeout: 900_000, expect: { poll: POLL }, maxWorkers: workers, isolate: name === 'alone',
     },
   };
 }
