@@ -84,13 +84,13 @@ async function tryRelease(refreshing: Refreshing, job: LoadJob): Promise<Release
     const about = { source: source.id, region: region === null ? undefined : regionSlug(region) };
     const tried = await trouble.attempt(() => loadRelease(refreshing, now).catch((error: unknown) => rethrow(error, about)));
     if ('done' in tried) return tried.done;
-    const omission = omissionOf(now.located, tried.failure);
-    if (omission === null) {
+    const left = omissionOf(now.located, tried.failure);
+    if (left === null) {
       trouble.withholding.push({ source, region, label: `${source.id} ${vintageText(vintage)}` });
       return null;
     }
+    const { omission, unread } = left;
     trouble.omissions.push(omission);
-    const unread = now.located.files.filter(({ name }) => omission.files.includes(name));
     for (const { path } of unread) trouble.unread.add(path);
     // Tries again without the faulty files, because the other files of the release may be readable.
     next = withoutFiles(now, unread);
