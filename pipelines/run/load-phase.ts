@@ -3,9 +3,8 @@ import { regionName, regionSlug } from '../contract/regions.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { releaseOf, type Located, type Survey } from '../contract/survey.ts';
 import { vintageText } from '../contract/vintage.ts';
-import { dropSchema } from '../db/ddl.ts';
 import { statementsOf } from '../db/statements.ts';
-import { stagingSchema } from '../db/workspace.ts';
+import { dropStaging } from '../db/workspace.ts';
 import { MappaleError } from '../errors.ts';
 import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts';
 import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
@@ -125,14 +124,14 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
       return await run.step('load', subject, () => load(database, staged, run.runId, log), ({ releaseId, warnings }) => ({ release: releaseId, warnings }));
     } catch (error) {
       if (!(error instanceof Repetition)) throw error;
-      await dropSchema(database, staged.schema);
+      await dropStaging(database, staged.releaseId);
       return stageAndLoad(new Set([...again, ...error.paths]));
     }
   };
   const { releaseId: release, records, rows, rejects, duplicates, warnings } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
     // Does not record a failure of the database, because the database may be unavailable. The next run then removes the workspace and reads the release again.
     const failed = error instanceof MappaleError && error.kind !== 'database' ? await failRelease(database, fingerprint, error) : null;
-    if (failed !== null) await dropSchema(database, stagingSchema(failed));
+    if (failed !== null) await dropStaging(database, failed);
     throw error;
   });
   const seconds = secondsSince(startedAt);
