@@ -39,11 +39,12 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
   const { database, log } = context;
   const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
   if (leftovers.length > 0) log.info(`removed ${leftovers.length} workspace(s) of an interrupted run. The releases will be read again`);
-  if (options.data !== null) await noteFiles(database, run.runId, planned.present, planned.came);
   const replan = async (): Promise<Plan> => plan(await readAll(context), withoutPaths(survey, trouble.unread), options.regions);
   const loaded: ReleaseReport[] = [];
   const tried = new Set<string>();
-  let { loads, unused } = await run.current(planned, replan);
+  const current = await run.current(planned, replan);
+  if (options.data !== null) await noteFiles(database, run.runId, current.present, current.came);
+  let { loads, unused } = current;
   while (loads.length > 0) {
     const announced = announce(log, loads);
     const before = trouble.unread.size;
