@@ -130,7 +130,7 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
   const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, regionName(region)))) : byRank;
   const ordered = inOrder([...stale].sort(order), ({ file }) => file);
   let ready = 0;
-  const make = async (product: Product, session: Session, lane: string): Promise<void> => {
+  const makeTable = async (product: Product, session: Session, lane: string): Promise<void> => {
     if (finished.has(tableOf(product.relation))) log.debug(`  ${product.relation}: finished by the previous run`);
     else if ((await incremental?.take(session, product)) === true) return;
     else {
@@ -138,6 +138,9 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
       await buildTable(build, product, session, lane);
     }
     await incremental?.compare(session, product);
+  };
+  const make = async (product: Product, session: Session, lane: string): Promise<void> => {
+    await makeTable(product, session, lane);
     ready += 1;
     log.progress(barLine(ready, stale.length, `tables of ${regionName(region)}`));
   };

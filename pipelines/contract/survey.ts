@@ -62,6 +62,11 @@ export interface SeenFile extends Omit<Stamp, 'changedUs'> {
   /** Time of the last change (ctime); null in surveys by older versions of the program. */
   readonly changedUs: number | null;
   readonly sha256: string | null;
+  /**
+   * Digest of the names, sizes and times of the file and its siblings. Null if the file had no siblings, and in surveys by older versions of the program. A
+   * changed digest shows that a sidecar may have been added, changed or removed.
+   */
+  readonly siblings: string | null;
   readonly recognition: { readonly source: string; readonly recognition: Recognition } | null;
 }
 

@@ -1,6 +1,6 @@
 /** Names the schemas in which releases are loaded, regions are built and values are explained. */
 import { randomBytes } from 'node:crypto';
-import { schemasLike } from './ddl.ts';
+import { dropSchema, schemasLike } from './ddl.ts';
 import type { Session } from './types.ts';
 
 const STAGING = 'staging_';
@@ -17,6 +17,11 @@ export function stagingSchema(releaseId: number): string {
 /** Returns the name of the schema with views of complete layers, for a release that reuses rows of earlier releases. */
 export function wholeSchema(releaseId: number): string {
   return `${stagingSchema(releaseId)}_whole`;
+}
+
+/** Drops the workspace of a release that was not loaded. */
+export async function dropStaging(session: Session, releaseId: number): Promise<void> {
+  for (const schema of [wholeSchema(releaseId), stagingSchema(releaseId)]) await dropSchema(session, schema);
 }
 
 /** Returns the name of a region's workspace. @param region region code, or 0 for Italy */

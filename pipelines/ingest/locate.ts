@@ -14,7 +14,9 @@ import { sheetNames } from '../readers/xlsx-rows.ts';
 import { quoted, retyped, withWord } from '../typed.ts';
 import { inParallel } from '../parallel.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
-import { releaseOf, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFile, type SeenFiles, type Survey } from '../contract/survey.ts';
+import {
+  releaseOf, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFile, type SeenFiles, type Stamp, type Survey,
+} from '../contract/survey.ts';
 import { Folders, isUnfinished, isUntouched, refuseChanged } from './walk.ts';
 
 const HEAD_BYTES = 65_536;
@@ -38,9 +40,12 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   const recognised: { file: FoundFile; source: RegisteredSource; recognition: Recognition }[] = [];
   await inParallel(8, [...here.files.values()], (file) => unlessBroken(file, broken, async () => {
     const known = seen.get(file.path);
-    const unchanged = known !== undefined && isUntouched(known, file);
+    const untouched = known !== undefined && isUntouched(known, file);
+    const siblings = here.digestOfSiblings(file.path);
+    // A source may recognise a file by its siblings, such as the .dbf of a .shp.
+    const unchanged = untouched && known.siblings === siblings;
     const found = unchanged ? known.recognition : await recognise(file, sources, here);
-    if (!unchanged) seen.set(file.path, { size: file.size, modifiedMs: file.modifiedMs, changedUs: file.changedUs, sha256: null, recognition: found });
+    if (!unchanged) seen.set(file.path, { ...stampOf(file), sha256: untouched ? known.sha256 : null, siblings, recognition: found });
     const source = sources.find(({ id }) => id === found?.source);
     if (found === null || source === undefined) unknown.push(file.path);
     else {
@@ -55,7 +60,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
       aside.push({ path: file.path, source: source.id, reason: recognition.ignored });
       return;
     }
-    const parts = [file, ...(recognition.sidecars ?? []).flatMap((name) => here.files.get(join(dirname(file.path), name)) ?? [])];
+    const parts = [file, ...(recognition.sidecars ?? []).flatMap((name) => here.file(join(dirname(file.path), name)) ?? [])];
     const sha256 = await hashParts(parts, seen).catch((error: unknown) => {
       throw fileError(error, file.path)?.knowing({ source: source.id }) ?? error;
     });
@@ -307,6 +312,10 @@ function lookAt(path: string, size: number): { head: Buffer; mayBeZip: boolean }
   }
 }
 
+function stampOf({ size, modifiedMs, changedUs }: FoundFile): Stamp {
+  return { size, modifiedMs, changedUs };
+}
+
 async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<string> {
   const hashes: string[] = [];
   for (const part of parts) {
@@ -318,7 +327,7 @@ async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<
     const digest = await sha256OfFile(part.path);
     refuseChanged([part]);
     hashes.push(digest);
-    seen.set(part.path, { size: part.size, modifiedMs: part.modifiedMs, changedUs: part.changedUs, sha256: digest, recognition: known?.recognition ?? null });
+    seen.set(part.path, { ...stampOf(part), sha256: digest, siblings: known?.siblings ?? null, recognition: known?.recognition ?? null });
   }
   const [only, ...others] = hashes;
   return only !== undefined && others.length === 0 ? only : createHash('sha256').update(hashes.join('\n')).digest('hex');

@@ -1,6 +1,7 @@
 /** Lists data folders, without opening files. Every file is listed once, and every unusable entry has a reason. */
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { sha256 } from '../contract/sql-files.ts';
 import { MappaleError, inputError } from '../errors.ts';
 import type { BrokenEntry, FoundFile, SeenFile, Stamp } from '../contract/survey.ts';
 import { escapedName, fileError, notAFile } from '../formats/file-error.ts';
@@ -22,6 +23,8 @@ export class Folders {
   readonly broken: BrokenEntry[] = [];
   /** Names in each listed folder, grouped by the lower-case part before the first dot. */
   readonly #names = new Map<string, ReadonlyMap<string, readonly string[]>>();
+  /** Digest of each group of files with the same name before the first dot, by folder and name; null for a file without siblings. */
+  readonly #digests = new Map<string, string | null>();
   /** Real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
   /** Links to folders. The search visits these links last. */
@@ -52,6 +55,36 @@ export class Folders {
   siblings(path: string): string[] {
     const name = basename(path);
     return (this.#namesIn(dirname(path)).get(stemOf(name)) ?? []).filter((other) => other !== name && isFile(join(dirname(path), other)));
+  }
+
+  /** Returns a file, or undefined if there is none. Also finds the files next to a single file that the user named. */
+  file(path: string): FoundFile | undefined {
+    const name = basename(path);
+    const isListed = this.files.has(path) || this.#namesIn(dirname(path)).get(stemOf(name))?.includes(name) === true;
+    return isListed ? this.#fileAt(path) : undefined;
+  }
+
+  /** Returns a digest of the names, sizes and times of a file and its siblings; null if the file has no siblings. Opens no file. */
+  digestOfSiblings(path: string): string | null {
+    const folder = dirname(path);
+    const stem = stemOf(basename(path));
+    const key = `${folder}/${stem}`;
+    let digest = this.#digests.get(key);
+    if (digest === undefined) {
+      const files = (this.#namesIn(folder).get(stem) ?? []).flatMap((name) => this.#fileAt(join(folder, name)) ?? []);
+      const facts = files.map(({ path: each, size, modifiedMs, changedUs }) => JSON.stringify([basename(each), size, modifiedMs, changedUs]));
+      digest = files.length < 2 ? null : sha256(facts.sort().join('\n'));
+      this.#digests.set(key, digest);
+    }
+    return digest;
+  }
+
+  /** Returns a file of a listed folder. Reads the size and times of the file if the search did not find the file. */
+  #fileAt(path: string): FoundFile | undefined {
+    const known = this.files.get(path);
+    if (known !== undefined) return known;
+    const stamp = stampOfFile(path);
+    return stamp === null ? undefined : { path, ...stamp };
   }
 
   /** Runs `look` on one entry. Records a failure as a broken entry, so that the search continues. */

@@ -3,7 +3,7 @@ import { firstFid, regionsInName, regionName } from '../contract/regions.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import { schemaOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
-import type { BrokenEntry, Located } from '../contract/survey.ts';
+import type { BrokenEntry, Located, LocatedFile } from '../contract/survey.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import type { FaultyFile, MappaleError } from '../errors.ts';
@@ -90,11 +90,17 @@ export function withholdingEntries(broken: readonly NamedEntry[], sources: reado
   });
 }
 
-/** Returns the omission for a failed release, or null if the failure prevents the publication of the release's regions. */
-export function omissionOf({ source, vintage, region, files }: Located, failure: MappaleError): Omission | null {
+/**
+ * Returns the omission for a failed release, with the files that the omission leaves out: the faulty files, or all files if the failure names none.
+ * @returns null if the failure prevents the publication of the release's regions
+ */
+export function omissionOf(
+  { source, vintage, region, files }: Located, failure: MappaleError,
+): { readonly omission: Omission; readonly unread: readonly LocatedFile[] } | null {
   if (!isLeftOut(source, failure)) return null;
   const faulty = files.filter((file) => failure.files.some(({ name, sha256 }) => name === file.name && sha256 === file.sha256));
-  return { source, vintage, region, files: (faulty.length === 0 ? files : faulty).map(({ name }) => name), failure };
+  const unread = faulty.length === 0 ? files : faulty;
+  return { omission: { source, vintage, region, files: unread.map(({ name }) => name), failure }, unread };
 }
 
 /**

@@ -3,9 +3,8 @@ import { regionName, regionSlug } from '../contract/regions.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { releaseOf, type Located, type Survey } from '../contract/survey.ts';
 import { vintageText } from '../contract/vintage.ts';
-import { dropSchema } from '../db/ddl.ts';
 import { statementsOf } from '../db/statements.ts';
-import { stagingSchema } from '../db/workspace.ts';
+import { dropStaging } from '../db/workspace.ts';
 import { MappaleError } from '../errors.ts';
 import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts';
 import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
@@ -40,11 +39,12 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
   const { database, log } = context;
   const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
   if (leftovers.length > 0) log.info(`removed ${leftovers.length} workspace(s) of an interrupted run. The releases will be read again`);
-  if (options.data !== null) await noteFiles(database, run.runId, planned.present, planned.came);
   const replan = async (): Promise<Plan> => plan(await readAll(context), withoutPaths(survey, trouble.unread), options.regions);
   const loaded: ReleaseReport[] = [];
   const tried = new Set<string>();
-  let { loads, unused } = await run.current(planned, replan);
+  const current = await run.current(planned, replan);
+  if (options.data !== null) await noteFiles(database, run.runId, current.present, current.came);
+  let { loads, unused } = current;
   while (loads.length > 0) {
     const announced = announce(log, loads);
     const before = trouble.unread.size;
@@ -84,13 +84,13 @@ async function tryRelease(refreshing: Refreshing, job: LoadJob): Promise<Release
     const about = { source: source.id, region: region === null ? undefined : regionSlug(region) };
     const tried = await trouble.attempt(() => loadRelease(refreshing, now).catch((error: unknown) => rethrow(error, about)));
     if ('done' in tried) return tried.done;
-    const omission = omissionOf(now.located, tried.failure);
-    if (omission === null) {
+    const left = omissionOf(now.located, tried.failure);
+    if (left === null) {
       trouble.withholding.push({ source, region, label: `${source.id} ${vintageText(vintage)}` });
       return null;
     }
+    const { omission, unread } = left;
     trouble.omissions.push(omission);
-    const unread = now.located.files.filter(({ name }) => omission.files.includes(name));
     for (const { path } of unread) trouble.unread.add(path);
     // Tries again without the faulty files, because the other files of the release may be readable.
     next = withoutFiles(now, unread);
@@ -125,14 +125,14 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
       return await run.step('load', subject, () => load(database, staged, run.runId, log), ({ releaseId, warnings }) => ({ release: releaseId, warnings }));
     } catch (error) {
       if (!(error instanceof Repetition)) throw error;
-      await dropSchema(database, staged.schema);
+      await dropStaging(database, staged.releaseId);
       return stageAndLoad(new Set([...again, ...error.paths]));
     }
   };
   const { releaseId: release, records, rows, rejects, duplicates, warnings } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
     // Does not record a failure of the database, because the database may be unavailable. The next run then removes the workspace and reads the release again.
     const failed = error instanceof MappaleError && error.kind !== 'database' ? await failRelease(database, fingerprint, error) : null;
-    if (failed !== null) await dropSchema(database, stagingSchema(failed));
+    if (failed !== null) await dropStaging(database, failed);
     throw error;
   });
   const seconds = secondsSince(startedAt);

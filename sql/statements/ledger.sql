@@ -246,11 +246,12 @@ select
   changed_us as "changedUs",
   sha256,
   recogniser,
+  siblings,
   recognition
 from ledger.seen_file
 
 -- statement: note_seen_files
-insert into ledger.seen_file (path, size, modified_ms, changed_us, sha256, recogniser, recognition)
+insert into ledger.seen_file (path, size, modified_ms, changed_us, sha256, recogniser, siblings, recognition)
 select
   r ->> 'path',
   (r ->> 'size')::int8,
@@ -258,6 +259,7 @@ select
   (r ->> 'changedUs')::int8,
   r ->> 'sha256',
   $2,
+  r ->> 'siblings',
   nullif(r -> 'recognition', 'null'::jsonb)
 from jsonb_array_elements($1::jsonb) as x (r)
 on conflict (path) do update
@@ -267,6 +269,7 @@ set
   changed_us = excluded.changed_us,
   sha256 = excluded.sha256,
   recogniser = excluded.recogniser,
+  siblings = excluded.siblings,
   recognition = excluded.recognition
 
 -- statement: add_run

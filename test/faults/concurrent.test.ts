@@ -36,6 +36,10 @@ describeEngines('concurrent loads', (engine) => {
     'select unit_code::int4 as region, run_id as run from ledger.publication where unit_code > 0 order by 1',
   ));
 
+  const openRuns = async (url: string): Promise<number> => (
+    await withDatabase(url, (database) => database.query('select run_id from ledger.run where ended_at is null'))
+  ).length;
+
   async function whole(url: string): Promise<void> {
     await withDatabase(url, async (database) => {
       expect(await recount(database)).toEqual(await currentContent(database));
@@ -93,19 +97,24 @@ describeEngines('concurrent loads', (engine) => {
     await gate.close();
   });
 
-  it('each release is loaded only once if two processes read the same files', async () => {
+  it('two processes that read the same files load each release only once, and mark no file as absent', async () => {
     const { url, gate } = await prepared();
     await gate.shut('stage of ade_cadastre 2026-07-01 Molise begins');
     const first = concurrent(url);
     expect(await gate.reached(first)).toBe(true);
     const second = concurrent(url);
-    await sleep(1000);
+    // A process opens its run after planning. The second process therefore plans before the first process has loaded a file.
+    while (!second.over && (await openRuns(url)) < 2) await sleep(50);
     expect(second.over).toBe(false);
     await gate.lift('stage of ade_cadastre 2026-07-01 Molise begins');
     for (const run of [first, second]) succeeded(await run.ended);
     expect((await builders(url)).map(({ region }) => region)).toEqual(CODES);
     const releases = await withDatabase(url, (database) => database.query<{ n: number; whole: number }>("select count(*)::int4 as n, count(*) filter (where state = 'loaded')::int4 as whole from ledger.release"));
     expect(releases).toEqual([{ n: 10, whole: 10 }]);
+    const found = await withDatabase(url, (database) => database.query<{ n: number; absent: number }>(
+      'select count(*)::int4 as n, count(*) filter (where not present)::int4 as absent from ledger.file',
+    ));
+    expect(found).toEqual([{ n: 10, absent: 0 }]);
     await whole(url);
     await gate.close();
   });

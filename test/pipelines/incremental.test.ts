@@ -63,10 +63,15 @@ describeDatabase('an incremental build', (engine) => {
   const whole = new Set<string>();
   /** Messages about tables whose provinces the quality gate measured again in the last run. */
   const measuredAgain: string[] = [];
+  /** Progress lines of the last run. */
+  const progress: string[] = [];
   /** Table after whose build the run is stopped, or null. */
   let stopAt: string | null = null;
   const log: Log = {
-    runId: null, warn() {}, progress() {}, info() {},
+    runId: null, warn() {}, info() {},
+    progress(message) {
+      progress.push(message);
+    },
     debug(message) {
       if (message.startsWith('  gate: ')) measuredAgain.push(message);
       const [, relation, how] = /^ {2}(\S+): (.*?)(?:, )?[\d.]* ?m?s?$/.exec(message) ?? [];
@@ -84,6 +89,7 @@ describeDatabase('an incremental build', (engine) => {
     made = {};
     whole.clear();
     measuredAgain.length = 0;
+    progress.length = 0;
     const report = await refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'a test', why: 'the test accepts every change' }, ...more }));
     expect(report.failures).toEqual([]);
   };
@@ -175,6 +181,15 @@ describeDatabase('an incremental build', (engine) => {
     expect(planned.patch).toEqual(INCREMENTAL);
     expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL);
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.address', 'section.subsidence']));
+  });
+
+  it('counts each patched, unchanged and complete table once in the progress line', async () => {
+    await edit(files.folder, 'Z004', (member, index) => (index === 2 ? moved(member) : member));
+    const stale = Object.values(await announced()).flat().length;
+    await run();
+    expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL);
+    const counted = progress.flatMap((line) => / (\d+ of \d+) tables of Molise$/.exec(line)?.[1] ?? []);
+    expect(counted).toEqual(Array.from({ length: stale }, (_none, index) => `${index + 1} of ${stale}`));
   });
 
   it('copies rows if parcels of a comune at the coast moved apart', async () => {

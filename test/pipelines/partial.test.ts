@@ -47,6 +47,15 @@ describeDatabase('files of a region', (engine) => {
   const only = async (...patterns: RegExp[]): Promise<void> => {
     for (const name of await readdir(made.folder)) if (patterns.some((pattern) => pattern.test(name))) await copyFile(join(made.folder, name), at(name));
   };
+  /** Adds a parcel of comune Z001 to the document of comune Z002, so that the parcel is also in an unchanged document. */
+  const repeatParcel = async (): Promise<void> => {
+    let stolen = '';
+    await rewriteZip(at('MOLISE.zip'), (path, content) => {
+      if (path.includes('/Z001_') && path.endsWith('_ple.gml')) stolen = /<wfs:member>[\s\S]*?<\/wfs:member>\s*/.exec(content.toString('utf8'))![0];
+      return content;
+    }, { modified: '2026-08-01' });
+    await rewriteZip(at('MOLISE.zip'), (path, content) => (path.includes('/Z002_') && path.endsWith('_ple.gml') ? Buffer.from(content.toString('utf8').replace('<wfs:member>', `${stolen}<wfs:member>`)) : content), { modified: '2026-08-02' });
+  };
   const LISTS = [/^Elenco/, /^comuni-sopp/];
 
   beforeAll(async () => {
@@ -84,13 +93,7 @@ describeDatabase('files of a region', (engine) => {
   it('are loaded with one row per cadastral reference, even if the duplicate is in a reused member', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
-    // The document of a comune gets a parcel that is also in a reused document of a different comune.
-    let stolen = '';
-    await rewriteZip(at('MOLISE.zip'), (path, content) => {
-      if (path.includes('/Z001_') && path.endsWith('_ple.gml')) stolen = /<wfs:member>[\s\S]*?<\/wfs:member>\s*/.exec(content.toString('utf8'))![0];
-      return content;
-    }, { modified: '2026-08-01' });
-    await rewriteZip(at('MOLISE.zip'), (path, content) => (path.includes('/Z002_') && path.endsWith('_ple.gml') ? Buffer.from(content.toString('utf8').replace('<wfs:member>', `${stolen}<wfs:member>`)) : content), { modified: '2026-08-02' });
+    await repeatParcel();
     const report = await load();
     expect(codes(report)).toEqual([]);
     expect(await parcels()).toBe(whole());
@@ -98,6 +101,29 @@ describeDatabase('files of a region', (engine) => {
     expect((await refresh(fresh, loadOptions([folder], [MOLISE]))).failures).toEqual([]);
     const digest = async (of: Context): Promise<string> => (await publishedTables(of.database, MOLISE)).get('core.parcel')!.digest;
     expect(await digest(context)).toBe(await digest(fresh));
+  });
+
+  it('leave no workspace if reused members are read again, or if a release with reused members cannot be loaded', async () => {
+    const workspaces = (): Promise<unknown[]> => context.database.query("select nspname from pg_namespace where starts_with(nspname, 'staging_')");
+    const members = (condition: string): Promise<number> => one(
+      `select count(*)::int4 as v from ledger.member where release_id = (select max(release_id) from ledger.release) and ${condition}`,
+    );
+    await only(/^MOLISE/, ...LISTS);
+    expect(codes(await load())).toEqual([]);
+    await repeatParcel();
+    expect(codes(await load())).toEqual([]);
+    expect(await members("path like '%/Z001\\_%\\_ple.gml' and taken_from is null")).toBe(1);
+    expect(await workspaces()).toEqual([]);
+    // Every polygon of a comune becomes a line, which is rejected after the release was staged.
+    await rewriteZip(at('MOLISE.zip'), (path, content) => (!path.includes('/Z003_') || !path.endsWith('_ple.gml') ? content : Buffer.from(
+      content.toString('utf8').replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => {
+        const [a, b, c, d] = list.trim().split(/\s+/);
+        return `${tag}${[a, b, c, d, a, b].join(' ')}<`;
+      }),
+    )), { modified: '2026-08-03' });
+    expect(codes(await load())).toEqual(['TOO_MANY_REJECTS 4']);
+    expect(await members('row_release_id is not null')).toBeGreaterThan(0);
+    expect(await workspaces()).toEqual([]);
   });
 
   it('are not published again after a rollback until the files change or the user releases the hold', async () => {

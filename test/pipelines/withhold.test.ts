@@ -32,7 +32,7 @@ const PAGE = '<!DOCTYPE html><html><body>made: the server is busy</body></html>'
 /** Returns the name of a file as shown by the program, with tax codes masked. */
 const nameOf = (path: string): string => maskTaxCode(basename(path));
 
-/** Maps the names of failing files to the kind of failure. */
+/** Maps the names or paths of failing files to the kind of failure. */
 type Failing = ReadonlyMap<string, 'input' | 'rejects' | 'checks'>;
 
 /** Returns the sources, changed so that reading a file in `files` throws an error after the last record. */
@@ -41,7 +41,7 @@ async function failing(files: Failing): Promise<RegisteredSource[]> {
     ...source,
     read: async (file, sink) => {
       await source.read(file, sink);
-      const kind = files.get(file.name);
+      const kind = files.get(file.path) ?? files.get(file.name);
       if (kind === 'input') throw inputError('made: the end is damaged', { code: 'MADE_DAMAGE', at: file.name });
       if (kind !== undefined) throw new MappaleError('made: too much is wrong', { code: `MADE_${kind.toUpperCase()}`, kind, at: file.name });
     },
@@ -167,6 +167,18 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect([exitCodeOf(report), report.units.map(({ unit }) => unit)]).toEqual([3, [0, MOLISE]]);
     expect(leftOut(report)).toEqual([...bad].map(([id, path]) => [id, nameOf(path)]).sort());
     expect(await content(context)).toEqual(await freshWithout([...bad.values()]));
+  });
+
+  it('is left out without a readable file of the same release that has the same name in another folder', async () => {
+    const path = filesOf.get('dpc_seismic')![0]!;
+    const other = join(folder, 'made_again', basename(path));
+    await mkdir(join(folder, 'made_again'));
+    await writeFile(other, (await readFile(path, 'latin1')).replace(/(?<=[;,])2(?=[\r\n;,])/g, '3'), 'latin1');
+    const context = await open(new Map([[other, 'input']]));
+    const report = await load(context);
+    expect([codes(report), exitCodeOf(report), leftOut(report)]).toEqual([['MADE_DAMAGE'], 3, [['dpc_seismic', nameOf(path)]]]);
+    expect(report.loaded.filter(({ source }) => source === 'dpc_seismic').map(({ files }) => files)).toEqual([[nameOf(path)]]);
+    expect(await content(context)).toEqual(whole);
   });
 
   it('leaves the earlier release in use if the source is optional, and does not stop the publication of other releases', async () => {
