@@ -136,7 +136,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/query-param-invalid': async () => {
       const wrong = [
         'limit=0', 'limit=-1', 'limit=ten', 'limit=1.5', 'bbox=1,2,3', 'bbox=1,2,3,4,5', 'bbox=a,b,c,d', 'bbox=14,42,15,41', 'bbox=-181,0,0,1', 'bbox=0,0,1,91', 'bbox=14,41,9,15,42,1',
-        'datetime=today', 'datetime=2026-01-01', 'datetime=2026-13-01T00:00:00Z', 'datetime=../..', 'datetime=2026-01-01T00:00:00Z/x', 'datetime=2026-02-30T00:00:00Z', 'datetime=2027-01-01T00:00:00Z/2026-01-01T00:00:00Z', 'kind=house', 'region_code=21', 'municipality_code=Roma', 'after=x', 'after=9999999999',
+        'datetime=today', 'datetime=2026-01-01', 'datetime=2026-13-01T00:00:00Z', 'datetime=../..', 'datetime=2026-01-01T00:00:00Z/x', 'datetime=2026-02-30T00:00:00Z', 'datetime=2027-01-01T00:00:00Z/2026-01-01T00:00:00Z', 'kind=house', 'region_code=21', 'municipality_code=Roma', 'after=x', 'after=9999999999', 'after=2147483647', 'after=H501~2147483647',
       ];
       for (const query of wrong) expect([query, ...await refused(`/collections/parcels/items?${query}`)]).toEqual([query, 400, 'INVALID_PARAMS']);
     },
