@@ -200,6 +200,31 @@ describeEngines('lineage', (engine) => {
     expect(now.some(({ cadastral_reference: reference }) => reference === moved)).toBe(true);
   });
 
+  it('reports a survey, not a new number, if a new parcel covers only a part of a retired parcel', async () => {
+    const folder = await region.version(0);
+    let [retired, added] = ['', ''];
+    await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {
+      if (!path.includes('/Z002_') || !path.endsWith('_ple.gml')) return content;
+      const { text } = edited(content.toString('utf8'));
+      const parcels = [...text.matchAll(MEMBER)].map(([member]) => new Parcel(member));
+      const parcel = parcels.filter((each) => each.isSimple && !truth.some(({ child }) => child === each.reference)).at(-1)!;
+      // Shrinks the parcel towards its first corner. The new parcel covers 0.7 × 0.7 of the area.
+      const [[lat, lng]] = parcel.ring as [Point];
+      const nearer = (corner: string, first: string): string => (0.3 * Number(first) + 0.7 * Number(corner)).toFixed(8);
+      const smaller = parcel.as('6999', parcel.ring.map((corner) => [nearer(corner[0], lat), nearer(corner[1], lng)] as const));
+      retired = parcel.reference;
+      added = smaller.reference;
+      return Buffer.from(text.replace(parcel.text, () => smaller.text), 'utf8');
+    });
+    await publish(database, folder);
+    const publication = await lastSwap();
+    const { data: { children } } = await lineageOf(retired);
+    const { data: { parents } } = await lineageOf(added);
+    const found = [...children, ...parents].filter((each) => each.publication === publication);
+    expect(found.map(({ kind, cadastral_reference: reference }) => [kind, reference])).toEqual([['survey', added], ['survey', retired]]);
+    for (const { share_of_parent: ofParent, share_of_child: ofChild } of found) expect([ofParent.toFixed(2), ofChild.toFixed(2)]).toEqual(['0.49', '1.00']);
+  });
+
   it('has no parents and children for a parcel that never changed, and refuses a fid that never existed', async () => {
     const same = await one<{ reference: string }>(database, 'select reference from core.parcel p where not exists (select from history.parcel h where h.fid = p.fid) limit 1', []);
     expect((await lineageOf(same.reference)).data).toEqual({ parents: [], children: [] });
