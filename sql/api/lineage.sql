@@ -134,7 +134,7 @@ declare
   v_box geometry;
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(v_region);
+  publication := api.history_tag(v_region);
   if not api.keeps_history() then
     refusal := 'never_kept';
     return;

@@ -2,12 +2,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { rollback } from '../../pipelines/build/publish.ts';
+import { firstFid } from '../../pipelines/contract/regions.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
 import { parcelLineage, type Kin, type Lineage } from '../../pipelines/deliver/lineage.ts';
 import { withRun } from '../../pipelines/ledger/runs.ts';
+import { prune } from '../../pipelines/operate/prune.ts';
 import { describeEngines } from '../harness/database.ts';
 import { FEW_SOURCES, publish, REGION, smallRegion, type Region } from '../harness/faults/region.ts';
 import { migratedDatabase } from '../harness/fresh-context.ts';
+import { contextOn } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 /** Latitude and longitude in degrees, with the digits of the file. */
@@ -229,5 +232,23 @@ describeEngines('lineage', (engine) => {
     const same = await one<{ reference: string }>(database, 'select reference from core.parcel p where not exists (select from history.parcel h where h.fid = p.fid) limit 1', []);
     expect((await lineageOf(same.reference)).data).toEqual({ parents: [], children: [] });
     expect(await parcelLineage(database, 1_499_999_999)).toEqual({ refusal: 'not_there' });
+  });
+
+  it('and lists of publications and changes get new tags from rollbacks to the same publication, and from pruning of history', async () => {
+    const { fid } = await one<{ fid: number }>(database, 'select min(fid) as fid from core.parcel', []);
+    const since = await lastSwap();
+    const tags = (): Promise<Readonly<Record<'lineage' | 'feed' | 'changes', string>>> => one(
+      database,
+      `select l.publication as lineage, f.publication as feed, c.publication as changes
+       from api.parcel_lineage($1) l, api.publication_feed($2, 50) f, api.changed_parcels($2, $3, $4, null, null, null, 1, '{}') c`,
+      [fid, REGION, [firstFid(REGION), firstFid(REGION + 1)], since],
+    );
+    const seen = [await tags()];
+    await back();
+    await back();
+    seen.push(await tags());
+    await prune(database, (await contextOn(database)).sources, { keep: 0 });
+    seen.push(await tags());
+    for (const name of ['lineage', 'feed', 'changes'] as const) expect([name, new Set(seen.map((each) => each[name])).size]).toEqual([name, 3]);
   });
 });
