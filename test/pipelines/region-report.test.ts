@@ -169,6 +169,11 @@ describeEngines('a region that was published twice', (engine) => {
     expect({ addresses: same.addresses, compared_with: same.compared_with, findings: same.findings }).toEqual(passport.address_register);
   });
 
+  it('has a report whose headings name both limits of each distance outside the boundary', () => {
+    const heads = [...page.matchAll(/outside by [^<]*/g)].map(([head]) => head);
+    expect([...new Set(heads)]).toEqual(['outside by less than 50 m', 'outside by 50 m to less than 200 m', 'outside by 200 m to less than 1,000 m', 'outside by 1,000 m or more']);
+  });
+
   it('has a report with rejects (file and line), checks, times, sizes and licences', async () => {
     const [kept] = await context.database.query<{ n: number }>(
       'select count(*)::int4 as n from ledger.reject where release_id = any ($1)', [report.releases.map(({ release }) => release)],
