@@ -30,19 +30,24 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a command in this process. @returns its standard output as JSON */
-async function json(words: readonly string[]): Promise<unknown> {
+/** Runs a command in this process. @returns its standard output */
+async function output(words: readonly string[]): Promise<string> {
   const written: string[] = [];
   const out = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0);
   const quiet = vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
   try {
-    await (await program()).parseAsync(['--quiet', ...words, '--json'], { from: 'user' });
+    await (await program()).parseAsync(['--quiet', ...words], { from: 'user' });
   } finally {
     out.mockRestore();
     quiet.mockRestore();
     process.exitCode = undefined;
   }
-  return JSON.parse(written.join(''));
+  return written.join('');
+}
+
+/** Runs a command in this process. @returns its standard output as JSON */
+async function json(words: readonly string[]): Promise<unknown> {
+  return JSON.parse(await output([...words, '--json']));
 }
 
 describe('every command', () => {
@@ -124,6 +129,28 @@ describeDatabase('with --json, a command', (engine) => {
       const found = await json(line).catch((error: unknown) => JSON.parse(JSON.stringify(error)) as unknown);
       expect([path, schema.safeParse(found).error?.issues ?? []]).toEqual([path, []]);
     }
+  });
+});
+
+describeDatabase('on a loaded region, mappale', (engine) => {
+  beforeAll(async () => {
+    const { url } = await regionService(engine);
+    vi.stubEnv('DATABASE_URL', url);
+    vi.stubEnv('MAPPALE_HOME', folder);
+  });
+  afterAll(() => void vi.unstubAllEnvs());
+
+  it('rejects --retry --code applies the rules only to records with the given reason', async () => {
+    const { summary } = await json(['rejects']) as { summary: readonly { readonly code: string }[] };
+    expect(new Set(summary.map(({ code }) => code)).size).toBeGreaterThan(1);
+    const { code } = summary[0]!;
+    const retried = await json(['rejects', '--retry', '--code', code]) as readonly { readonly code: string }[];
+    expect(new Set(retried.map((each) => each.code))).toEqual(new Set([code]));
+  });
+
+  it('rejects names the filters if no rejected record matches', async () => {
+    expect(await output(['rejects', '--code', 'typo'])).toBe('no rejected record matches --code typo\n');
+    expect(await output(['rejects', '--source', 'ade_cadastre', '--code', 'typo', '--retry'])).toBe('no rejected record matches --source ade_cadastre --code typo\n');
   });
 });
 
