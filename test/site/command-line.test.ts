@@ -1,6 +1,6 @@
 /** Tests the options of every command: JSON, help, and completion in the shells of this machine. */
 import { execFileSync } from 'node:child_process';
-import { accessSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -133,12 +133,22 @@ describeDatabase('with --json, a command', (engine) => {
 });
 
 describeDatabase('on a loaded region, mappale', (engine) => {
+  let comune: string;
+
   beforeAll(async () => {
-    const { url } = await regionService(engine);
+    const { url, region } = await regionService(engine);
+    comune = region.comuni[0].belfiore;
     vi.stubEnv('DATABASE_URL', url);
     vi.stubEnv('MAPPALE_HOME', folder);
   });
   afterAll(() => void vi.unstubAllEnvs());
+
+  it('findings --out --json writes the list to the file, and prints the counts as JSON', async () => {
+    const out = join(folder, 'findings.csv');
+    const counts = await json(['findings', '--comune', comune]) as object;
+    expect(await json(['findings', '--comune', comune, '--out', out])).toEqual({ ...counts, out });
+    expect(readFileSync(out, 'utf8')).toMatch(/^kind,address_id,/);
+  });
 
   it('rejects --retry --code applies the rules only to records with the given reason', async () => {
     const { summary } = await json(['rejects']) as { summary: readonly { readonly code: string }[] };
