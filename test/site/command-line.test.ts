@@ -1,5 +1,5 @@
 /** Tests the options of every command: JSON, help, and completion in the shells of this machine. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { accessSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,8 @@ import { program } from '../../cli/main.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { regionService } from '../api/harness.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { testEnvironment } from '../harness/environment.ts';
+import { childEnvironment, testEnvironment } from '../harness/environment.ts';
+import { PROGRAM } from '../harness/program.ts';
 import { startPublisher, type PublisherServer } from '../harness/publishers.ts';
 import { syntheticFiles } from '../harness/region.ts';
 
@@ -54,6 +55,13 @@ describe('every command', () => {
   it.each(commands)('%s takes --json, and shows --home, --verbose and --quiet in its help', (_path, each) => {
     expect(each.options.map(({ long }) => long)).toContain('--json');
     expect(['--home', '--verbose', '--quiet'].filter((option) => !each.helpInformation().includes(option))).toEqual([]);
+  });
+
+  it.each([
+    [['status', '--nothing'], "unknown option '--nothing'"], [['lineage'], "missing required argument 'id'"], [['nothing'], "unknown command 'nothing'"],
+  ])('prints invalid arguments as one JSON document with --json: %j', (words, message) => {
+    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, ...words, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
+    expect([status, JSON.parse(stdout)]).toEqual([2, { error: 'ARGUMENTS_INVALID', message }]);
   });
 });
 
