@@ -171,7 +171,7 @@ export const lineage = z.strictObject({
 
 export const neighbours = z.strictObject({
   data: z.array(z.strictObject({
-    ...parcelFacts, kind, shared_m: z.number().min(0.1).describe("Length in metres of the neighbour's border that is within 0.10 m of this parcel"),
+    ...parcelFacts, kind, shared_m: z.number().min(0.1).describe('Length in metres of the border of this parcel that is within 0.10 m of the neighbour'),
   }).meta({ id: 'Neighbour' })).describe('Longest shared border first, ties by fid'),
   meta: z.strictObject({ fid: whole.describe('The parcel'), count: counts.count, truncated: counts.truncated }).describe('The parcel, and number of results'),
 }).meta({ id: 'Neighbours' });

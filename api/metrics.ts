@@ -78,7 +78,8 @@ function describePools(reader: Reader, registers: Registry[]): void {
 /** Counts requests by route, method and status, and measures the time of each request. */
 function watchRequests(registers: Registry[]): { readonly requests: Counter<'route' | 'method' | 'status'>; readonly watch: (app: FastifyInstance) => void } {
   const requests = new Counter({
-    name: 'mappale_requests_total', help: 'Finished requests by status class (2xx to 5xx), or gone if the client closed the connection before the response was complete.',
+    name: 'mappale_requests_total',
+    help: 'Finished requests by status class (2xx to 5xx), or gone if the client closed the connection before the server had produced the response.',
     labelNames: ['route', 'method', 'status'], registers,
   });
   const duration = new Histogram({

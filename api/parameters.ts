@@ -185,7 +185,8 @@ export const itemsParameters = z.strictObject({
   f: z.enum(FEATURE_FORMATS).describe('Format of the response, which overrides the header Accept; json or fgb (FlatGeobuf)').optional(),
   datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`)).refine(isInTime)
     .describe('Moment or interval; according to RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
-  after: z.string().regex(/^(?:[^\u0000-\u001f\u007f-\u009f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
+  // The database adds 1 to the fid, so the largest fid is not valid.
+  after: z.string().regex(/^(?:[^\u0000-\u001f\u007f-\u009f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) < LARGEST_FID)
     .describe('Start of the page; the value in the link next of the previous page').optional(),
   filter: z.string().min(1).max(FILTER_BOUNDS.bytes).describe(
     `Returns only features that meet the conditions. At least one condition must be indexed; CQL2 on the queryables, at most ${FILTER_BOUNDS.conditions} conditions in ${FILTER_BOUNDS.depth} levels`,

@@ -11,12 +11,15 @@ export function routeOf(template: string): string {
   return template.replace(/\{(\w+)\}/g, `:$1${PARAMETER}`);
 }
 
+/** Matches a path parameter in the router's notation, with or without `PARAMETER`. */
+const PARAMETERS = /:(\w+)(?:\(\.\+\))?/g;
+
 /** @returns the path in the document's notation */
 export function templateOf(route: string): string {
-  return route.replace(/:(\w+)\(\.\+\)/g, '{$1}');
+  return route.replace(PARAMETERS, '{$1}');
 }
 
 /** @returns a pattern that matches the paths of a route as `pathOf` returns them */
 export function patternOf(route: string): RegExp {
-  return new RegExp(`^${route.replace(/:(\w+)\(\.\+\)/g, '[^/]+').replaceAll('.', '\\.')}$`);
+  return new RegExp(`^${route.replace(PARAMETERS, '[^/]+').replaceAll('.', '\\.')}$`);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { expandPath, readConfig, readProxies, sourceSettings } from '../pipelines/config.ts';
 import { loadSources } from '../pipelines/contract/registry.ts';
-import { EXIT, MappaleError } from '../pipelines/errors.ts';
+import { firstExitCode, MappaleError } from '../pipelines/errors.ts';
 import { fetchRegions, type FetchReport, type SourceReport } from '../pipelines/fetch/fetch.ts';
 import { makeLog } from '../pipelines/log.ts';
 import { byteText, duration, group } from '../pipelines/progress.ts';
@@ -36,7 +36,7 @@ export function fetchCommand(): Command {
         { regions: chosen, folder: expandPath(options.data), only: options.sources ?? null, dryRun: options.dryRun === true },
       );
       print(options.json, report, () => describe(report, chosen.map(({ slug }) => slug), options));
-      process.exitCode = report.failures[0]?.exitCode ?? EXIT.done;
+      process.exitCode = firstExitCode(report.failures.map(({ exitCode }) => exitCode));
     });
 }
 

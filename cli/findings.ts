@@ -39,6 +39,7 @@ export function findingsCommand(): Command {
           return;
         }
         await write(await listed(context, { region, belfiore, register, format }), out);
+        if (out !== null && options.json === true) print(true, { comune: belfiore, ...register, out }, () => '');
       });
     });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { chooseSources } from '../pipelines/contract/registry.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
-import { retry, type RetryOutcome } from '../pipelines/operate/retry.ts';
+import { retry, type RetryFilter, type RetryOutcome } from '../pipelines/operate/retry.ts';
 import { textTable } from '../pipelines/text-table.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 import { command, parseCount, print } from './command.ts';
@@ -25,8 +25,8 @@ export function rejectsCommand(): Command {
       await withContext({ access: options.retry === true ? 'write' : 'read' }, async (context) => {
         if (options.source !== undefined) chooseSources(context.sources, [options.source]);
         if (options.retry === true) {
-          const outcomes = await retry(context, options.source ?? null);
-          print(options.json, outcomes, () => describeRetry(outcomes));
+          const outcomes = await retry(context, options);
+          print(options.json, outcomes, () => (outcomes.length === 0 ? noReject(options) : describeRetry(outcomes)));
           return;
         }
         const summary = await context.database.query<{ source: string; vintage: string; code: string; records: number }>(
@@ -34,12 +34,18 @@ export function rejectsCommand(): Command {
           [options.source ?? null, options.code ?? null],
         );
         const list = await listRejects(context, options);
-        print(options.json, { summary, rejects: list }, () => summary.length === 0 ? 'no record was rejected' : [
+        print(options.json, { summary, rejects: list }, () => summary.length === 0 ? noReject(options) : [
           textTable(summary.map((row) => [row.source, vintageText(row.vintage), row.code, row.records]), ['source', 'vintage', 'reason', 'records']), '',
           ...list.map(({ file, member, position, code, message, raw }) => `${file}${member === '' ? '' : `!${member}`}:${position}  ${code}: ${message}${options.raw === true ? `\n    ${raw}` : ''}`),
         ].join('\n'));
       });
     });
+}
+
+/** Returns the text for an empty result. Names the filters, because other records may have been rejected. */
+function noReject({ source, code }: RetryFilter): string {
+  const filters = [...(source === undefined ? [] : [`--source ${source}`]), ...(code === undefined ? [] : [`--code ${code}`])];
+  return filters.length === 0 ? 'no record was rejected' : `no rejected record matches ${filters.join(' ')}`;
 }
 
 type Reject<Raw> = Record<'file' | 'member' | 'code' | 'message', string> & { position: number; raw: Raw };
@@ -53,7 +59,6 @@ async function listRejects(context: Context, options: { source?: string; code?: 
 }
 
 function describeRetry(outcomes: readonly RetryOutcome[]): string {
-  if (outcomes.length === 0) return 'no record was rejected';
   const lines = [textTable(outcomes.map((o) => [o.source, vintageText(o.vintage), o.code, o.tried, o.passed, o.untried]), ['source', 'vintage', 'reason', 'tried', 'pass now', 'can be checked only with the complete file'])];
   if (outcomes.some(({ passed }) => passed > 0)) lines.push('', 'The next load-region or refresh reads the releases of these records again and publishes the result.');
   return lines.join('\n');

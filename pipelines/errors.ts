@@ -19,6 +19,14 @@ export const EXIT = {
 
 export type ExitKind = keyof typeof EXIT;
 
+/** Exit codes by priority. After several failures, the exit code is the first of these codes that occurs. */
+const EXIT_ORDER = [EXIT.bug, EXIT.database, EXIT.checks, EXIT.rejects, EXIT.input, EXIT.usage, EXIT.locked] as const;
+
+/** Returns the exit code of a command with several failures; 0 if nothing failed. */
+export function firstExitCode(codes: readonly number[]): number {
+  return EXIT_ORDER.find((code) => codes.includes(code)) ?? EXIT.done;
+}
+
 export interface ErrorFacts {
   /** Stable upper-case code for programs that read errors, such as `ZIP_TRUNCATED`. */
   readonly code: string;

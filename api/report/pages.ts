@@ -144,7 +144,7 @@ ${mapKey()}<div class="maps">${maps}</div>`;
 function findingHeads(findings: readonly FindingCount[]): string[] {
   return findings.map(({ kind, from_m: from, below_m: below }) => {
     if (from === null) return FINDING_WORDS[kind];
-    return below === null ? `outside by ${group(from)} m or more` : `outside by less than ${group(below)} m`;
+    return below === null ? `outside by ${group(from)} m or more` : `outside by ${from === 0 ? '' : `${group(from)} m to `}less than ${group(below)} m`;
   });
 }
 

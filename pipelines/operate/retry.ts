@@ -11,6 +11,13 @@ import { ValidationSink } from './validate.ts';
 
 const operate = statementsOf('operate');
 
+/** Selects the records of a source or with a reason. An absent value selects all. */
+export interface RetryFilter {
+  readonly source?: string | undefined;
+  /** Code of the reason. */
+  readonly code?: string | undefined;
+}
+
 export interface RetryOutcome {
   readonly source: string;
   readonly vintage: string;
@@ -40,8 +47,8 @@ interface Refused {
  * can read the file. If the reader now accepts a record, marks the release, so that the next refresh reads the release's files again. The release itself never
  * changes.
  */
-export async function retry({ database, sources }: Context, sourceId: string | null): Promise<RetryOutcome[]> {
-  const refused = await database.query<Refused & Record<string, unknown>>(operate('refused'), [sourceId]);
+export async function retry({ database, sources }: Context, { source: only, code: reason }: RetryFilter): Promise<RetryOutcome[]> {
+  const refused = await database.query<Refused & Record<string, unknown>>(operate('refused'), [only ?? null, reason ?? null]);
   const outcomes = new Map<string, RetryOutcome>();
   const reload = new Set<number>();
   const folder = await mkdtemp(join(tmpdir(), 'mappale-retry-'));

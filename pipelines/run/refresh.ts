@@ -4,7 +4,7 @@ import { onEngine } from '../contract/registry.ts';
 import type { Survey } from '../contract/survey.ts';
 import { isDistributed } from '../db/distributed.ts';
 import { leftBuilds, leftStaging } from '../db/workspace.ts';
-import { EXIT, MappaleError } from '../errors.ts';
+import { EXIT, firstExitCode, MappaleError } from '../errors.ts';
 import { locate } from '../ingest/locate.ts';
 import { readExperience } from '../ledger/experience.ts';
 import { Inventory } from '../ledger/inventory.ts';
@@ -204,11 +204,7 @@ async function tidy(context: Context, options: RefreshOptions, regions: readonly
   });
 }
 
-/** Exit codes by priority. After several failures, the exit code is the first of these codes that occurs. */
-const EXIT_ORDER = [EXIT.bug, EXIT.database, EXIT.checks, EXIT.rejects, EXIT.input, EXIT.usage, EXIT.locked] as const;
-
 /** Returns the exit code of a report; 0 if nothing failed. A failure that leaves out a release counts as an unusable input (exit 3), whatever the error. */
 export function exitCodeOf({ failures, leftOut }: Pick<RefreshReport, 'failures' | 'leftOut'>): number {
-  const codes = failures.map((failure) => (leftOut.some((each) => each.failure === failure) ? EXIT.input : failure.exitCode));
-  return EXIT_ORDER.find((code) => codes.includes(code)) ?? EXIT.done;
+  return firstExitCode(failures.map((failure) => (leftOut.some((each) => each.failure === failure) ? EXIT.input : failure.exitCode)));
 }

@@ -93,7 +93,7 @@ declare
   v_after int4;
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(p_region);
+  publication := api.history_tag(p_region);
   v_begin := api.changes_begin(p_region, p_swap, p_fid, p_day);
   refusal := v_begin.refusal;
   if refusal is not null then
@@ -184,7 +184,7 @@ set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(p_region);
+  publication := api.history_tag(p_region);
   answer := (
     select json_agg(api.publication_summary(f.swap_id, p_region) order by f.swap_id desc)
     from (
@@ -206,7 +206,7 @@ set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(p_region);
+  publication := api.history_tag(p_region);
   answer := (
     select json_build_object(
       'data', (

@@ -109,7 +109,10 @@ begin
     p.child,
     p.reference_after,
     case
-      when p.children = 1 and p.parents = 1 and (p.parent <> p.child or p.reference_before <> p.reference_after) then 'renumbered'
+      when p.children = 1
+        and p.parents = 1
+        and (p.parent <> p.child or p.reference_before <> p.reference_after)
+        and p.shared_m2 >= 0.99 * greatest(p.parent_m2, p.child_m2) then 'renumbered'
       when p.children > 1 and p.has_new_child then 'split'
       when p.parents > 1 and p.has_gone_parent then 'merge'
       else 'survey'
@@ -120,7 +123,7 @@ begin
   where p_fid in (p.parent, p.child);
 end
 $$;
-comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of a parcel before a publication and a parcel after it that share at least 1 m² and 1 % of the area of one of them. Each pair includes the given parcel. Argument p_box includes all geometries that the given parcel ever had. Kind split: one parcel became several parcels, and at least one of the several parcels is new. Kind merge: several parcels became one parcel, and at least one of the former parcels is gone. Kind renumbered: the geometry got a different fid or reference. Kind survey: the parcel got a different outline';
+comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of a parcel before a publication and a parcel after it that share at least 1 m² and 1 % of the area of one of them. Each pair includes the given parcel. Argument p_box includes all geometries that the given parcel ever had. Kind split: one parcel became several parcels, and at least one of the several parcels is new. Kind merge: several parcels became one parcel, and at least one of the former parcels is gone. Kind renumbered: the geometry got a different fid or reference, and at least 99 % of the area of both parcels is shared. Kind survey: the parcel got a different outline';
 
 create or replace function api.parcel_lineage(p_fid int4, out publication text, out refusal text, out answer text)
 language plpgsql volatile security definer
@@ -131,7 +134,7 @@ declare
   v_box geometry;
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(v_region);
+  publication := api.history_tag(v_region);
   if not api.keeps_history() then
     refusal := 'never_kept';
     return;

@@ -303,7 +303,7 @@ declare
   v_where constant jsonb := v_filter -> 'where';
   v_shapes geometry[];
   -- Maximum number of candidate parcels of a page. This limits the time to test a filter. The next page continues after the last candidate.
-  v_look constant int4 := greatest(p_limit + 1, case when v_filter is null then 0 else 20000 / (v_filter ->> 'conditions')::int4 end);
+  v_look constant int4 := case when v_filter is null then p_limit + 1 else greatest(1, 20000 / (v_filter ->> 'conditions')::int4) end;
   v_is_small bool := p_is_small;
   v_candidates int4[];
   v_parcel core.parcel;

@@ -379,7 +379,15 @@ declare
 begin
   perform api.hold_publication();
   v_place := api.quality_place(p_code);
-  publication := api.publication_tag(v_place.region);
+  publication := concat_ws(
+    '-',
+    api.publication_tag(v_place.region),
+    -- Pruning deletes earlier files of addresses, with which the report compares the current file.
+    (
+      select string_agg(f.file_id::text, '.' order by f.file_id)
+      from api.address_files(v_place.region, array[v_place.belfiore]) f
+    )
+  );
   if v_place.belfiore is null then
     return;
   end if;

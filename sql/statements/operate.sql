@@ -20,7 +20,8 @@ from ledger.reject x
 join ledger.release r using (release_id)
 join ledger.member m using (member_id)
 join ledger.file f on f.file_id = m.file_id
-where $1::text is null or r.source_id = $1
+where ($1::text is null or r.source_id = $1)
+  and ($2::text is null or x.code = $2)
 order by x.reject_id
 
 -- statement: evidence

@@ -41,4 +41,13 @@ describeDatabase('the catalogue', (engine) => {
       expect([path, method, (await service.ask(path, { method })).status]).toEqual([path, method, status]);
     }
   });
+
+  it('refuses other methods with 405 and Allow, also below the folder of a region', async () => {
+    for (const path of ['/catalog/dcat.ttl', '/catalog/stac/catalog.json', '/catalog/stac/molise/collection.json']) {
+      for (const method of ['POST', 'DELETE', 'OPTIONS'] as const) {
+        const { status, headers, body } = await service.ask(path, { method });
+        expect([path, method, status, headers['allow'], body!['error']]).toEqual([path, method, 405, 'GET', 'METHOD_NOT_ALLOWED']);
+      }
+    }
+  });
 });

@@ -46,6 +46,7 @@ describeDatabase('the metrics of a server', (engine) => {
       '{route="other",method="GET",status="4xx"} 1', '{route="other",method="other",status="4xx"} 1',
     ]);
     expect(figures.get('mappale_request_duration_seconds_count{route="/api/v2/parcels/{id}"}')).toBe(3);
+    expect(text).toMatch(/^# HELP mappale_requests_total .* gone if the client closed the connection before the server had produced the response\.$/m);
     expect(figures.get('mappale_requests_in_flight')).toBe(1);
     for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds', 'mappale_requests_waiting', 'mappale_workers']) expect([name, figures.has(name)]).toEqual([name, true]);
     for (const reason of TURNED_AWAY) expect([reason, figures.get(`mappale_turned_away_total{reason="${reason}"}`)]).toEqual([reason, 0]);

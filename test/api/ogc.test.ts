@@ -6,8 +6,9 @@ import { readFileSync } from 'node:fs';
 import { deserialize } from 'flatgeobuf/lib/mjs/geojson.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CRS84 } from '../../api/crs.ts';
-import { FILTER_PROPERTIES } from '../../api/cql2.ts';
+import { FILTER_PROPERTIES, parseFilter } from '../../api/cql2.ts';
 import { COLLECTIONS, CONFORMS_TO, INDEXED } from '../../api/ogc.ts';
+import { firstFid } from '../../pipelines/contract/regions.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { REGIONS } from '../harness/loaded-region.ts';
@@ -136,7 +137,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/query-param-invalid': async () => {
       const wrong = [
         'limit=0', 'limit=-1', 'limit=ten', 'limit=1.5', 'bbox=1,2,3', 'bbox=1,2,3,4,5', 'bbox=a,b,c,d', 'bbox=14,42,15,41', 'bbox=-181,0,0,1', 'bbox=0,0,1,91', 'bbox=14,41,9,15,42,1',
-        'datetime=today', 'datetime=2026-01-01', 'datetime=2026-13-01T00:00:00Z', 'datetime=../..', 'datetime=2026-01-01T00:00:00Z/x', 'datetime=2026-02-30T00:00:00Z', 'datetime=2027-01-01T00:00:00Z/2026-01-01T00:00:00Z', 'kind=house', 'region_code=21', 'municipality_code=Roma', 'after=x', 'after=9999999999',
+        'datetime=today', 'datetime=2026-01-01', 'datetime=2026-13-01T00:00:00Z', 'datetime=../..', 'datetime=2026-01-01T00:00:00Z/x', 'datetime=2026-02-30T00:00:00Z', 'datetime=2027-01-01T00:00:00Z/2026-01-01T00:00:00Z', 'kind=house', 'region_code=21', 'municipality_code=Roma', 'after=x', 'after=9999999999', 'after=2147483647', 'after=H501~2147483647',
       ];
       for (const query of wrong) expect([query, ...await refused(`/collections/parcels/items?${query}`)]).toEqual([query, 400, 'INVALID_PARAMS']);
     },
@@ -487,6 +488,28 @@ describeDatabase('OGC API - Features', (engine) => {
     const found = await pages(`/collections/parcels/items?limit=7&filter=${encodeURIComponent(`municipality_code = '${belfiore}' and area_m2 > ${median()}`)}`);
     expect(found.length).toBeGreaterThan(2);
     expect(sorted(fids(found))).toEqual(all.filter((each) => each.belfiore === belfiore && each.area > median()).map(({ fid }) => fid));
+  });
+
+  it('tests at most 20,000 conditions for a page, and the pages have fewer features than limit but contain each parcel once', async () => {
+    const [{ belfiore }] = all as [Row];
+    const { where } = parseFilter(`municipality_code = '${belfiore}' and area_m2 >= 0`, 'cql2-text');
+    // The HTTP API accepts at most 50 conditions. With this number of conditions, 10 parcels are tested for a page.
+    const filter = { where, shapes: [], srid: 4326, conditions: 2_000, box: null, small: 0 };
+    const found: number[] = [];
+    const lengths: number[] = [];
+    let start: { next: number | null; next_reference: string | null } = { next: -1, next_reference: '' };
+    while (start.next !== null) {
+      const [page] = await service.database.query<typeof start & { features: string; returned: number }>(
+        'select features, returned, next, next_reference from api.features(null, null, false, null, $1, $2, $3, $4, 100)',
+        [[firstFid(14), firstFid(15)], JSON.stringify({ municipality_code: belfiore, filter, box_srid: 4326 }), start.next_reference, start.next],
+      );
+      found.push(...(JSON.parse(`[${page!.features}]`) as Feature[]).map(({ id }) => id));
+      lengths.push(page!.returned);
+      expect(lengths.length).toBeLessThan(100);
+      start = page!;
+    }
+    expect([lengths.length > 2, Math.max(...lengths)]).toEqual([true, 10]);
+    expect(sorted(found)).toEqual(all.filter((each) => each.belfiore === belfiore).map(({ fid }) => fid));
   });
 
   it('docs/ogc-conformance.md lists exactly the requirements that are tested here', () => {

@@ -552,6 +552,17 @@ describe('mappale fetch', () => {
     }
   });
 
+  it('exits after several failures with the code of highest priority, not with the code of the first failure', async () => {
+    server.routes.set('/mirror/MOLISE.zip', served(zip()));
+    await writeFile(join(folder, 'ade_cadastre'), '');
+    const ended = await promisify(execFile)(
+      process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'fetch', 'molise', '--sources', 'ade_cadastre,mef_income', '--data', folder, '--json'],
+      { env: childEnvironment({ MAPPALE_ADE_CADASTRE_URL: `${server.url}/mirror/`, MAPPALE_MEF_INCOME_URL: `${server.url}/mirror/` }) },
+    ).catch((error: unknown) => error) as { readonly code?: number; readonly stdout: string };
+    const { failures } = JSON.parse(ended.stdout) as { readonly failures: readonly { readonly error: string }[] };
+    expect([failures.map(({ error }) => error), ended.code]).toEqual([['FOLDER_UNWRITABLE', 'DOWNLOAD_MISSING', 'DOWNLOAD_MISSING'], 3]);
+  });
+
   it('refuses a second run into the same folder at the same time', async () => {
     let second: Promise<unknown> = Promise.resolve();
     server.routes.set(ZIP, (request, response) => {

@@ -2,12 +2,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { rollback } from '../../pipelines/build/publish.ts';
+import { firstFid } from '../../pipelines/contract/regions.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
 import { parcelLineage, type Kin, type Lineage } from '../../pipelines/deliver/lineage.ts';
 import { withRun } from '../../pipelines/ledger/runs.ts';
+import { prune } from '../../pipelines/operate/prune.ts';
 import { describeEngines } from '../harness/database.ts';
 import { FEW_SOURCES, publish, REGION, smallRegion, type Region } from '../harness/faults/region.ts';
 import { migratedDatabase } from '../harness/fresh-context.ts';
+import { contextOn } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 /** Latitude and longitude in degrees, with the digits of the file. */
@@ -200,9 +203,52 @@ describeEngines('lineage', (engine) => {
     expect(now.some(({ cadastral_reference: reference }) => reference === moved)).toBe(true);
   });
 
+  it('reports a survey, not a new number, if a new parcel covers only a part of a retired parcel', async () => {
+    const folder = await region.version(0);
+    let [retired, added] = ['', ''];
+    await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {
+      if (!path.includes('/Z002_') || !path.endsWith('_ple.gml')) return content;
+      const { text } = edited(content.toString('utf8'));
+      const parcels = [...text.matchAll(MEMBER)].map(([member]) => new Parcel(member));
+      const parcel = parcels.filter((each) => each.isSimple && !truth.some(({ child }) => child === each.reference)).at(-1)!;
+      // Shrinks the parcel towards its first corner. The new parcel covers 0.7 × 0.7 of the area.
+      const [[lat, lng]] = parcel.ring as [Point];
+      const nearer = (corner: string, first: string): string => (0.3 * Number(first) + 0.7 * Number(corner)).toFixed(8);
+      const smaller = parcel.as('6999', parcel.ring.map((corner) => [nearer(corner[0], lat), nearer(corner[1], lng)] as const));
+      retired = parcel.reference;
+      added = smaller.reference;
+      return Buffer.from(text.replace(parcel.text, () => smaller.text), 'utf8');
+    });
+    await publish(database, folder);
+    const publication = await lastSwap();
+    const { data: { children } } = await lineageOf(retired);
+    const { data: { parents } } = await lineageOf(added);
+    const found = [...children, ...parents].filter((each) => each.publication === publication);
+    expect(found.map(({ kind, cadastral_reference: reference }) => [kind, reference])).toEqual([['survey', added], ['survey', retired]]);
+    for (const { share_of_parent: ofParent, share_of_child: ofChild } of found) expect([ofParent.toFixed(2), ofChild.toFixed(2)]).toEqual(['0.49', '1.00']);
+  });
+
   it('has no parents and children for a parcel that never changed, and refuses a fid that never existed', async () => {
     const same = await one<{ reference: string }>(database, 'select reference from core.parcel p where not exists (select from history.parcel h where h.fid = p.fid) limit 1', []);
     expect((await lineageOf(same.reference)).data).toEqual({ parents: [], children: [] });
     expect(await parcelLineage(database, 1_499_999_999)).toEqual({ refusal: 'not_there' });
+  });
+
+  it('and lists of publications and changes get new tags from rollbacks to the same publication, and from pruning of history', async () => {
+    const { fid } = await one<{ fid: number }>(database, 'select min(fid) as fid from core.parcel', []);
+    const since = await lastSwap();
+    const tags = (): Promise<Readonly<Record<'lineage' | 'feed' | 'changes', string>>> => one(
+      database,
+      `select l.publication as lineage, f.publication as feed, c.publication as changes
+       from api.parcel_lineage($1) l, api.publication_feed($2, 50) f, api.changed_parcels($2, $3, $4, null, null, null, 1, '{}') c`,
+      [fid, REGION, [firstFid(REGION), firstFid(REGION + 1)], since],
+    );
+    const seen = [await tags()];
+    await back();
+    await back();
+    seen.push(await tags());
+    await prune(database, (await contextOn(database)).sources, { keep: 0 });
+    seen.push(await tags());
+    for (const name of ['lineage', 'feed', 'changes'] as const) expect([name, new Set(seen.map((each) => each[name])).size]).toEqual([name, 3]);
   });
 });

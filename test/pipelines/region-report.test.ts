@@ -169,6 +169,11 @@ describeEngines('a region that was published twice', (engine) => {
     expect({ addresses: same.addresses, compared_with: same.compared_with, findings: same.findings }).toEqual(passport.address_register);
   });
 
+  it('has a report whose headings name both limits of each distance outside the boundary', () => {
+    const heads = [...page.matchAll(/outside by [^<]*/g)].map(([head]) => head);
+    expect([...new Set(heads)]).toEqual(['outside by less than 50 m', 'outside by 50 m to less than 200 m', 'outside by 200 m to less than 1,000 m', 'outside by 1,000 m or more']);
+  });
+
   it('has a report with rejects (file and line), checks, times, sizes and licences', async () => {
     const [kept] = await context.database.query<{ n: number }>(
       'select count(*)::int4 as n from ledger.reject where release_id = any ($1)', [report.releases.map(({ release }) => release)],
@@ -215,6 +220,25 @@ describeEngines('a region that was published twice', (engine) => {
     // The code of a merged comune leads to its successor. The code of a divided comune leads to no comune.
     expect((await readPassport('070196')).municipality).toMatchObject({ code: 'Z003', name: 'Borgo Finto' });
     for (const unknown of ['094192', 'H501', '999999', 'Atlantide']) expect((await readPassport(unknown).catch((error: MappaleError) => error) as MappaleError).code).toMatch(/^(COMUNE_UNKNOWN|NOT_PUBLISHED)$/);
+  });
+
+  it('has a passport whose tag changes if the earlier file of addresses is deleted', async () => {
+    const tags: string[] = [];
+    const deleted = await context.database.session(async (session) => {
+      const keepTag = async (): Promise<void> => {
+        tags.push((await session.query<{ tag: string }>("select publication as tag from api.municipality_quality('Z001')"))[0]!.tag);
+      };
+      await session.query('begin');
+      await keepTag();
+      await keepTag();
+      const files = await session.query<{ file: number }>(
+        "update ledger.file set forgotten_at = now() where file_id in (select f.file_id from api.address_files($1, '{Z001}') f where not f.is_current) returning file_id as file", [MOLISE.code],
+      );
+      await keepTag();
+      await session.query('rollback');
+      return files;
+    });
+    expect([deleted.length, tags[1], tags[2] !== tags[0]]).toEqual([1, tags[0], true]);
   });
 });
 

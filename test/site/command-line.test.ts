@@ -1,6 +1,6 @@
 /** Tests the options of every command: JSON, help, and completion in the shells of this machine. */
-import { execFileSync } from 'node:child_process';
-import { accessSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { accessSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -10,7 +10,8 @@ import { program } from '../../cli/main.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { regionService } from '../api/harness.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { testEnvironment } from '../harness/environment.ts';
+import { childEnvironment, testEnvironment } from '../harness/environment.ts';
+import { PROGRAM } from '../harness/program.ts';
 import { startPublisher, type PublisherServer } from '../harness/publishers.ts';
 import { syntheticFiles } from '../harness/region.ts';
 
@@ -30,25 +31,37 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a command in this process. @returns its standard output as JSON */
-async function json(words: readonly string[]): Promise<unknown> {
+/** Runs a command in this process. @returns its standard output */
+async function output(words: readonly string[]): Promise<string> {
   const written: string[] = [];
   const out = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0);
   const quiet = vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
   try {
-    await (await program()).parseAsync(['--quiet', ...words, '--json'], { from: 'user' });
+    await (await program()).parseAsync(['--quiet', ...words], { from: 'user' });
   } finally {
     out.mockRestore();
     quiet.mockRestore();
     process.exitCode = undefined;
   }
-  return JSON.parse(written.join(''));
+  return written.join('');
+}
+
+/** Runs a command in this process. @returns its standard output as JSON */
+async function json(words: readonly string[]): Promise<unknown> {
+  return JSON.parse(await output([...words, '--json']));
 }
 
 describe('every command', () => {
   it.each(commands)('%s takes --json, and shows --home, --verbose and --quiet in its help', (_path, each) => {
     expect(each.options.map(({ long }) => long)).toContain('--json');
     expect(['--home', '--verbose', '--quiet'].filter((option) => !each.helpInformation().includes(option))).toEqual([]);
+  });
+
+  it.each([
+    [['status', '--nothing'], "unknown option '--nothing'"], [['lineage'], "missing required argument 'id'"], [['nothing'], "unknown command 'nothing'"],
+  ])('prints invalid arguments as one JSON document with --json: %j', (words, message) => {
+    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, ...words, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
+    expect([status, JSON.parse(stdout)]).toEqual([2, { error: 'ARGUMENTS_INVALID', message }]);
   });
 });
 
@@ -124,6 +137,38 @@ describeDatabase('with --json, a command', (engine) => {
       const found = await json(line).catch((error: unknown) => JSON.parse(JSON.stringify(error)) as unknown);
       expect([path, schema.safeParse(found).error?.issues ?? []]).toEqual([path, []]);
     }
+  });
+});
+
+describeDatabase('on a loaded region, mappale', (engine) => {
+  let comune: string;
+
+  beforeAll(async () => {
+    const { url, region } = await regionService(engine);
+    comune = region.comuni[0].belfiore;
+    vi.stubEnv('DATABASE_URL', url);
+    vi.stubEnv('MAPPALE_HOME', folder);
+  });
+  afterAll(() => void vi.unstubAllEnvs());
+
+  it('findings --out --json writes the list to the file, and prints the counts as JSON', async () => {
+    const out = join(folder, 'findings.csv');
+    const counts = await json(['findings', '--comune', comune]) as object;
+    expect(await json(['findings', '--comune', comune, '--out', out])).toEqual({ ...counts, out });
+    expect(readFileSync(out, 'utf8')).toMatch(/^kind,address_id,/);
+  });
+
+  it('rejects --retry --code applies the rules only to records with the given reason', async () => {
+    const { summary } = await json(['rejects']) as { summary: readonly { readonly code: string }[] };
+    expect(new Set(summary.map(({ code }) => code)).size).toBeGreaterThan(1);
+    const { code } = summary[0]!;
+    const retried = await json(['rejects', '--retry', '--code', code]) as readonly { readonly code: string }[];
+    expect(new Set(retried.map((each) => each.code))).toEqual(new Set([code]));
+  });
+
+  it('rejects names the filters if no rejected record matches', async () => {
+    expect(await output(['rejects', '--code', 'typo'])).toBe('no rejected record matches --code typo\n');
+    expect(await output(['rejects', '--source', 'ade_cadastre', '--code', 'typo', '--retry'])).toBe('no rejected record matches --source ade_cadastre --code typo\n');
   });
 });
 
