@@ -223,7 +223,7 @@ describeEngines('the map in use', (engine) => {
       it('greys the panel until the record arrives, but not while neighbours are read', async () => {
         const page = await map.open('', COARSE);
         let asked = 0;
-        await page.route('**/parcels/locate?bbox=*', () => void (asked += 1));
+        await page.route('**/parcels/*/neighbours*', () => void (asked += 1));
         await page.locator('#query').fill(known.reference);
         await page.locator('#query').press('Enter');
         await page.locator('[data-section=attributions]').waitFor();
@@ -495,6 +495,20 @@ describeEngines('the map in use', (engine) => {
         const shown = page.locator('[data-section=basic] [data-field=area_m2] .value');
         expect([await shown.textContent(), await shown.getAttribute('title')]).toEqual([`${Math.round(area).toLocaleString('en-GB')} m²`, String(area)]);
         await page.context().close();
+      });
+
+      it('lists the parcels that share a border with the parcel, even if the parcel is long, with the longest shared border first', async () => {
+        const [road] = await service.database.query<{ fid: number }>(
+          "select fid from core.parcel where kind = 'road' order by st_area(st_envelope(geom)) desc, fid limit 1",
+        );
+        for (const fid of [known.fid, road!.fid]) {
+          const { body } = await service.ask(`/parcels/${fid}/neighbours?limit=24`, { key: map.key });
+          const labels = (body as unknown as { data: { label: string }[] }).data.map(({ label }) => label);
+          expect(labels.length).toBeGreaterThan(1);
+          const page = await map.open(`#parcel=${fid}`, COARSE);
+          await expect.poll(() => page.locator('[data-section=neighbours] button').allTextContents()).toEqual(labels);
+          await page.context().close();
+        }
       });
 
       it('names classes of land in the language of the page', async () => {
