@@ -58,7 +58,13 @@ export async function withRun<T>(
         runId,
         step: async (step, subject, inner, detailOf) => {
           await writer.verify();
-          return recordStep(database, { runId, step, subject }, inner, detailOf);
+          try {
+            return await recordStep(database, { runId, step, subject }, inner, detailOf);
+          } catch (error) {
+            // If this run has lost its lock, the next run may have dropped the tables of this run, which may be the cause of any error.
+            if (!(error instanceof MappaleError && error.kind === 'database')) await writer.verify();
+            throw error;
+          }
         },
         current: writer.current, shared: writer.shared, italy: writer.italy, region: writer.region,
       });

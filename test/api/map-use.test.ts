@@ -12,10 +12,12 @@ describeEngines('the map in use', (engine) => {
     let service: Awaited<ReturnType<typeof regionService>>;
     let map: MapBrowser;
     let known: { fid: number; label: string; sheet: string; reference: string; lat: number; lng: number; belfiore: string; comune: string };
+    /** Name of a comune that is not loaded. The name of a published comune begins with this name. */
+    let unloaded: string;
 
     beforeAll(async () => {
       service = await regionService(engine);
-      await service.database.query(`insert into core.region (code, name) values (12, 'Lazio') on conflict do nothing`);
+      await service.database.query(`insert into core.region (code, name) values (8, 'Emilia-Romagna'), (12, 'Lazio') on conflict do nothing`);
       await service.database.query(
         `insert into core.comune (belfiore, istat_code, name, province_code, province_name, sigla, region_code) values ('H501', '058091', 'Roma', '058', 'Roma', 'RM', 12)`,
       );
@@ -31,6 +33,12 @@ describeEngines('the map in use', (engine) => {
         fid: fid!.fid, label: basic.label, sheet: basic.cadastral.sheet, reference: basic.cadastral_reference, ...basic.centroid,
         belfiore: municipality.code, comune: municipality.name,
       };
+      unloaded = service.region.comuni.find(({ belfiore }) => belfiore !== known.belfiore)!.italianName.split(' ')[0]!;
+      await service.database.query(
+        `insert into core.comune (belfiore, istat_code, name, province_code, province_name, sigla, region_code)
+         values ('X001', '040992', $1, '040', 'Forlì-Cesena', 'FC', 8)`, [unloaded],
+      );
+      await service.database.query(`insert into core.place_name select core.comune_key($1), 'name', 'X001'`, [unloaded]);
     });
     afterAll(async () => {
       await map?.close();
@@ -147,6 +155,48 @@ describeEngines('the map in use', (engine) => {
         expect(await page.locator('#content h2').first().textContent()).toBe('Published data');
         await page.context().close();
       });
+
+      it('finds nothing if the named comune has no such parcel, even if a comune whose name begins with this name has one', async () => {
+        const [parcel] = await service.database.query<{ belfiore: string; sheet: string; label: string }>(
+          `select p.belfiore, ltrim(p.sheet, '0') as sheet, p.label from core.parcel p where p.kind = 'land' and not exists (
+             select from core.parcel q where q.belfiore <> p.belfiore and q.sheet = p.sheet and q.label = p.label) order by p.fid limit 1`,
+        );
+        const { belfiore, sheet, label } = parcel!;
+        const named = service.region.comuni.find((comune) => comune.belfiore !== belfiore)!.italianName;
+        const page = await map.open('', COARSE);
+        await page.evaluate(`import('./map/state.js').then(({ state, comuniRead }) => comuniRead([
+          { ...state.comuni.get('${belfiore}'), name: ${JSON.stringify(`${named} Superiore`)} }]))`);
+        await page.locator('#query').fill(`${named} foglio ${sheet} particella ${label}`);
+        await page.locator('#query').press('Enter');
+        await expect.poll(() => page.locator('#status').textContent()).toMatch(/^Nothing found for /);
+        expect(page.url()).not.toContain('parcel=');
+        await page.locator('#query').fill(`${named} Superiore foglio ${sheet} particella ${label}`);
+        await page.locator('#query').press('Enter');
+        await expect.poll(() => page.locator('#content h2').first().textContent()).toBe(`Parcel ${label}, sheet ${sheet}`);
+        await page.context().close();
+      });
+
+      it('opens no comune and no parcel if the typed name is the name of a comune that is not loaded, even if a published name begins with this name', async () => {
+        const [parcel] = await service.database.query<{ sheet: string; label: string }>(
+          "select ltrim(sheet, '0') as sheet, label from core.parcel where belfiore <> $1 and kind = 'land' order by fid limit 1", [known.belfiore],
+        );
+        for (const text of [unloaded, `${unloaded} foglio ${parcel!.sheet} particella ${parcel!.label}`]) {
+          const page = await map.open('', COARSE);
+          await page.locator('#query').fill(text);
+          await page.locator('#query').press('Enter');
+          await expect.poll(() => page.locator('#status').textContent(), { message: text }).toBe(`${unloaded} is in Emilia-Romagna, which is not loaded.`);
+          expect([await page.locator('#content h2').first().textContent(), new URL(page.url()).hash.includes('comune=')]).toEqual(['Published data', false]);
+          await page.context().close();
+        }
+      });
+
+      it('opens a published comune if the typed text is the beginning of its name and no comune has the typed name', async () => {
+        const page = await map.open('', COARSE);
+        await page.locator('#query').fill(known.comune.slice(0, -2));
+        await page.locator('#query').press('Enter');
+        await expect.poll(() => page.url()).toContain(`comune=${known.belfiore}`);
+        await page.context().close();
+      });
     });
 
     describe('while data is loading', () => {
@@ -173,7 +223,7 @@ describeEngines('the map in use', (engine) => {
       it('greys the panel until the record arrives, but not while neighbours are read', async () => {
         const page = await map.open('', COARSE);
         let asked = 0;
-        await page.route('**/parcels/locate?bbox=*', () => void (asked += 1));
+        await page.route('**/parcels/*/neighbours*', () => void (asked += 1));
         await page.locator('#query').fill(known.reference);
         await page.locator('#query').press('Enter');
         await page.locator('[data-section=attributions]').waitFor();
@@ -445,6 +495,20 @@ describeEngines('the map in use', (engine) => {
         const shown = page.locator('[data-section=basic] [data-field=area_m2] .value');
         expect([await shown.textContent(), await shown.getAttribute('title')]).toEqual([`${Math.round(area).toLocaleString('en-GB')} m²`, String(area)]);
         await page.context().close();
+      });
+
+      it('lists the parcels that share a border with the parcel, even if the parcel is long, with the longest shared border first', async () => {
+        const [road] = await service.database.query<{ fid: number }>(
+          "select fid from core.parcel where kind = 'road' order by st_area(st_envelope(geom)) desc, fid limit 1",
+        );
+        for (const fid of [known.fid, road!.fid]) {
+          const { body } = await service.ask(`/parcels/${fid}/neighbours?limit=24`, { key: map.key });
+          const labels = (body as unknown as { data: { label: string }[] }).data.map(({ label }) => label);
+          expect(labels.length).toBeGreaterThan(1);
+          const page = await map.open(`#parcel=${fid}`, COARSE);
+          await expect.poll(() => page.locator('[data-section=neighbours] button').allTextContents()).toEqual(labels);
+          await page.context().close();
+        }
       });
 
       it('names classes of land in the language of the page', async () => {

@@ -199,7 +199,7 @@ describeEngines('the web pages', (engine) => {
       await close();
     });
 
-    it('suggest addresses while the user types, and show the chosen address, its parcel and every section with two more requests', async () => {
+    it('suggest addresses while the user types, and show the chosen address, its parcel, every section and the neighbours with three more requests', async () => {
       const page = await open('');
       const query = page.locator('#query');
       map.paid.length = 0;
@@ -221,9 +221,9 @@ describeEngines('the web pages', (engine) => {
       await page.locator('[data-section=attributions]').waitFor();
       expect(await page.locator('#suggestions').isVisible()).toBe(false);
       expect(await title(page)).toContain(`Parcel ${known.label}`);
-      expect(map.paid).toEqual(['/parcels/locate', `/parcels/${known.fid}`]);
+      await expect.poll(() => map.paid).toEqual(['/parcels/locate', `/parcels/${known.fid}`, `/parcels/${known.fid}/neighbours`]);
       for (const { name } of SECTIONS) expect(await page.locator(`[data-section=${name}] h3`).count(), name).toBe(1);
-      expect(await page.locator('[data-section=neighbours] button').count()).toBeGreaterThan(1);
+      await expect.poll(() => page.locator('[data-section=neighbours] button').count()).toBeGreaterThan(1);
       const before = await title(page);
       await page.locator('[data-section=neighbours] button').first().press('Enter');
       await expect.poll(() => title(page)).not.toBe(before);

@@ -11,6 +11,9 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { describeState, STATE_STATEMENT, type PublishedState } from '../../pipelines/operate/metrics.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
+import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
+import { boxPolygon, mapPoints, type Box } from '../../pipelines/synthetic/plane-geometry.ts';
+import { shapefileParts } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
@@ -24,6 +27,20 @@ function eachLine(content: Buffer, head: number, change: (cells: string[], numbe
   const lines = content.toString('latin1').split('\n');
   const body = lines.slice(head).filter((line) => line !== '');
   return Buffer.from([...lines.slice(0, head), ...body.flatMap((line, number) => change(line.split(';'), number, body.length)?.join(';') ?? []), ''].join('\n'), 'latin1');
+}
+
+/** Replaces all areas of some layers of the flood mosaic with one area, which is a box in degrees. */
+async function floodOnly(path: string, layers: RegExp, box: Box): Promise<void> {
+  const polygons = mapPoints([boxPolygon(box)], laeaEurope.forward);
+  // The scenario is blank, so the class is in the file's name.
+  const parts = shapefileParts({
+    type: 'polygon', srid: 3035, fields: [{ name: 'scenario', type: 'text', length: 80 }],
+    features: [{ geometry: { type: 'polygon', polygons }, values: [null] }],
+  });
+  await rewriteZip(path, (name, content) => {
+    const extension = (['shp', 'shx', 'dbf'] as const).find((each) => name.endsWith(`.${each}`));
+    return extension !== undefined && layers.test(name) ? parts[extension] : content;
+  });
 }
 
 interface Damage {
@@ -195,6 +212,52 @@ describeDatabase('the quality gate', (engine) => {
     } finally {
       await larger.remove();
     }
+  });
+
+  it('refuses one flood polygon over the complete region if the published areas covered less than half of each province', async () => {
+    const flooded = await syntheticFiles(900, 3, { only: ['ade_cadastre', 'istat_comuni', 'istat_boundaries', 'ispra_flood'] });
+    try {
+      const path = join(flooded.folder, readdirSync(flooded.folder).find((name) => /aree_pericolosita_idraulica\.zip$/.test(name))!);
+      const [west, south, east, north] = flooded.region.box;
+      await floodOnly(path, /./, [west, south, east, south + (north - south) / 5]);
+      const second = await freshContext(engine);
+      const load = (more = {}): ReturnType<typeof refresh> => refresh(second, loadOptions([flooded.folder], [REGION], more));
+      expect((await load()).failures).toEqual([]);
+      await floodOnly(path, /_elevata\.\w+$/, [west - 0.01, south - 0.01, east + 0.01, north + 0.01]);
+      const { failures } = await load();
+      expect(failures.map(({ code, exitCode }) => [code, exitCode])).toEqual([['SUSPICIOUS', 5]]);
+      const gained = (failures[0]!.data as readonly Violation[]).filter(({ figure }) => figure === 'flood_level, share of non-null');
+      expect(gained.map(({ section, relation, place }) => [section, relation, place.slice(0, 'province 070'.length)]).sort()).toEqual([
+        ['risk', 'section.risk', 'province 070'], ['risk', 'section.risk', 'province 094'],
+      ]);
+      for (const { before, after } of gained) expect([before! > 0 && before! < 0.5, after]).toEqual([true, 1]);
+      expect((await load({ accept: WHO })).failures).toEqual([]);
+    } finally {
+      await flooded.remove();
+    }
+  });
+
+  it('is not reached by EGMS velocities times 1,000, because reading the tile already fails with too many rejects and the publication stays', async () => {
+    const before = await readContent();
+    const paths = found(/^EGMS_L3_E\d{2}N\d{2}_100km_U_2020_2024_1\.zip$/);
+    expect(paths.length).toBeGreaterThan(0);
+    for (const path of paths) {
+      whole.set(path, await readFile(path));
+      // The sixth column is the mean velocity.
+      await rewriteZip(path, (name, content) => {
+        if (!name.endsWith('.csv')) return content;
+        const scaled = content.toString('latin1')
+          .replace(/^((?:[^,\n]*,){5})(-?\d+\.\d)/gm, (_all, start: string, velocity: string) => `${start}${(Number(velocity) * 1000).toFixed(1)}`);
+        return Buffer.from(scaled, 'latin1');
+      });
+    }
+    const report = await refresh(context, options());
+    expect(report.failures.map(({ code, exitCode }) => [code, exitCode])).toEqual([['TOO_MANY_REJECTS', 4]]);
+    expect(report.failures[0]!.message).toContain('egms_vertical');
+    expect(await readContent()).toBe(before);
+    for (const path of paths) await writeFile(path, whole.get(path)!);
+    expect((await refresh(context, options())).failures).toEqual([]);
+    expect(await readContent()).toBe(before);
   });
 
   it('refuses VALORI cut after a third, and incomes times ten, on a first load, but compares no numbers of rows', async () => {

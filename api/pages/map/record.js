@@ -150,7 +150,7 @@ function summaryOf(record) {
 
 /**
  * @param {any} record response of /parcels/{id}
- * @param {any[]} neighbours `data` of /parcels/locate, nearest first
+ * @param {any[]} neighbours `data` of /parcels/{id}/neighbours, longest shared border first
  * @param {Actions} actions
  * @returns {HTMLElement[]}
  */
@@ -189,7 +189,7 @@ export function parcelPanel(record, neighbours, actions) {
 /**
  * Returns the list of neighbours as a separate element, because the neighbours may arrive after the record. When this element is replaced, the open sections of
  * the record remain open.
- * @param {any[]} neighbours nearest first
+ * @param {any[]} neighbours longest shared border first
  * @param {(fid: number) => void} choose
  */
 export function neighboursOf(neighbours, choose) {

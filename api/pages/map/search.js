@@ -67,7 +67,8 @@ export function openSearch(actions) {
     if (chosen !== undefined && !list.hidden) return choose(chosen);
     if (text === '') return;
     const [first] = local(text, actions);
-    if (first !== undefined) return choose(first);
+    // The beginning of a published name may be the exact name of an unpublished comune. Only the server knows all comuni.
+    if (first !== undefined && (first.kind !== 'comune' || comuniCalled(text).length > 0)) return choose(first);
     if (!signedIn()) return actions.failed(null);
     await suggest(text, true);
     // If the text names a comune without loaded data, the search reports the comune and lists the results. Otherwise, the best result is opened.
@@ -112,35 +113,46 @@ function local(text, actions) {
   ));
 }
 
+/** Returns the published comuni whose name or code equals the text. @param {string} text */
+function comuniCalled(text) {
+  return [...state.comuni.values()].filter(({ name, belfiore }) => (name !== null && plain(name) === plain(text)) || belfiore === text.toUpperCase());
+}
+
 /**
  * Returns the published comuni whose code equals the text or whose name begins with the text. A comune with exactly this name comes first.
  * @param {string} text
  */
 function comuniNamed(text) {
-  const key = plain(text);
-  const named = [...state.comuni.values()].filter(({ name, belfiore }) => (name !== null && plain(name).startsWith(key)) || belfiore === text.toUpperCase());
-  const isExact = (/** @type {{ name: string | null }} */ { name }) => Number(plain(name ?? '') === key);
-  return named.sort((a, b) => isExact(b) - isExact(a)).slice(0, COMUNI);
+  const called = comuniCalled(text);
+  const begun = [...state.comuni.values()].filter((comune) => comune.name !== null && plain(comune.name).startsWith(plain(text)) && !called.includes(comune));
+  return [...called, ...begun].slice(0, COMUNI);
 }
 
 /**
- * Finds parcels by comune, foglio and particella.
+ * Finds parcels by comune, foglio and particella. If a comune has exactly the typed name, comuni whose names begin with the typed name are not searched.
  * @param {import('./cadastral.js').CadastralPlace} question
  * @param {Actions} actions
  * @param {AbortSignal} signal
  * @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>}
  */
 async function parcels({ comune, ...place }, actions, signal) {
-  const known = comuniNamed(comune).map(({ belfiore }) => belfiore);
-  const answers = await Promise.all((known.length > 0 ? known : [comune]).map((each) => ask('/parcels/search', { comune: each, ...place, limit: MOST }, signal)));
-  const found = answers.flatMap(({ data }) => data).slice(0, MOST).map((/** @type {any} */ { fid, label, cadastral_reference: reference, municipality, area_m2: area }) => (/** @type {Suggestion} */ ({
-    kind: 'parcel', name: t('parcel', { name: reference }), text: reference, what: `${t('parcelIn', { label, comune: municipality.name ?? municipality.code })} · ${numberOf(area, { maximumFractionDigits: 0 })} m²`,
-    choose: () => actions.parcel(fid),
-  })));
-  if (found.length > 0 || known.length > 0) return { found, notLoaded: [] };
+  const search = async (/** @type {readonly string[]} */ comuni) => {
+    const answers = await Promise.all(comuni.map((each) => ask('/parcels/search', { comune: each, ...place, limit: MOST }, signal)));
+    return answers.flatMap(({ data }) => data).slice(0, MOST).map((/** @type {any} */ { fid, label, cadastral_reference: reference, municipality, area_m2: area }) => (/** @type {Suggestion} */ ({
+      kind: 'parcel', name: t('parcel', { name: reference }), text: reference, what: `${t('parcelIn', { label, comune: municipality.name ?? municipality.code })} · ${numberOf(area, { maximumFractionDigits: 0 })} m²`,
+      choose: () => actions.parcel(fid),
+    })));
+  };
+  const called = comuniCalled(comune).map(({ belfiore }) => belfiore);
+  const found = await search(called.length > 0 ? called : [comune]);
+  if (found.length > 0 || called.length > 0) return { found, notLoaded: [] };
   // The page knows no comune with this name, and no parcel was found. Asks the server whether the comune exists without loaded data.
   const { meta } = await ask('/map/suggestions', { q: comune }, signal);
-  return { found, notLoaded: meta.not_loaded ?? [] };
+  /** @type {UnloadedComune[]} */
+  const notLoaded = meta.not_loaded ?? [];
+  const begun = comuniNamed(comune).map(({ belfiore }) => belfiore);
+  if (begun.length === 0 || notLoaded.some(({ municipality }) => plain(municipality) === plain(comune))) return { found, notLoaded };
+  return { found: await search(begun), notLoaded: [] };
 }
 
 /** @param {string} text @param {Actions} actions @param {AbortSignal} signal @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>} */

@@ -18,7 +18,7 @@ import {
 import * as view from './view.js';
 import { dateOf, fillWords, refusalInWords, t } from './words.js';
 
-/** Distance in degrees (about 40 m) around a place or parcel in which parcels are requested. */
+/** Distance in degrees (about 40 m) around a place in which parcels are requested. */
 const MARGIN = 0.0004;
 /** Maximum number of listed neighbours. */
 const NEAR = 24;
@@ -119,8 +119,8 @@ function showPanel(parts, size) {
 
 // --- Parcels --------------------------------------------------------------------------------------------------------------
 
-/** @param {number | string} id fid or cadastral reference @param {() => boolean} current @param {{ step?: boolean, move?: boolean, around?: any[] }} how */
-async function showParcel(id, current, { step = true, move = true, around } = {}) {
+/** @param {number | string} id fid or cadastral reference @param {() => boolean} current @param {{ step?: boolean, move?: boolean }} how */
+async function showParcel(id, current, { step = true, move = true } = {}) {
   say(t('reading', { fid: id }));
   const record = await ask(`/parcels/${encodeURIComponent(id)}`);
   if (!current()) return;
@@ -128,7 +128,8 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
   parcelChosen(fid, basic.geometry);
   requestEnded();
   if (step) writeAddress(true);
-  let neighbours = around ?? [];
+  /** @type {any[]} */
+  let neighbours = [];
   /** Explanations by section, which are kept so that a change of language sends no request. @type {Map<string, Promise<any>>} */
   const explanations = new Map();
   const explainOnce = (/** @type {string} */ section) => {
@@ -146,20 +147,14 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
   if (first !== null && first.fid !== fid) {
     comparedChosen(null);
     showPanel(() => comparisonPanel(first, record, actions), 'full');
-  } else showPanel(() => parcelPanel(record, nearest(neighbours, basic), actions), 'half');
+  } else showPanel(() => parcelPanel(record, neighbours, actions), 'half');
   view.redraw();
   const box = view.boxOf(basic.geometry);
   if (move) fit(box);
   else view.reveal(box, covered());
   announce(t('shown', { label: basic.label, comune: municipality.name ?? municipality.code }));
-  if (around !== undefined) return;
-  neighbours = await parcelsIn(box, false);
-  if (current()) document.querySelector('[data-section=neighbours]')?.replaceWith(neighboursOf(nearest(neighbours, basic), actions.parcel));
-}
-
-/** @param {any[]} parcels @param {any} basic */
-function nearest(parcels, { fid, centroid }) {
-  return parcels.filter((each) => each.fid !== fid).sort((a, b) => distance(a.centroid, centroid) - distance(b.centroid, centroid)).slice(0, NEAR);
+  ({ data: neighbours } = await ask(`/parcels/${fid}/neighbours`, { limit: NEAR }));
+  if (current()) document.querySelector('[data-section=neighbours]')?.replaceWith(neighboursOf(neighbours, actions.parcel));
 }
 
 /**
@@ -169,16 +164,14 @@ function nearest(parcels, { fid, centroid }) {
  */
 const distance = (a, b) => Math.hypot(a.lat - b.lat, (a.lng - b.lng) * Math.cos((a.lat * Math.PI) / 180));
 
-/** Returns the parcels in and around a box. @param {number[]} box @param {boolean} geometry */
-async function parcelsIn([west, south, east, north], geometry) {
-  const sides = [/** @type {number} */ (west) - MARGIN, /** @type {number} */ (south) - MARGIN, /** @type {number} */ (east) + MARGIN, /** @type {number} */ (north) + MARGIN];
-  // If a parcel is several kilometres long, the enlarged box would exceed the server's limit, so no parcels are requested.
-  if (/** @type {number} */ (sides[2]) - /** @type {number} */ (sides[0]) > 0.05 || /** @type {number} */ (sides[3]) - /** @type {number} */ (sides[1]) > 0.05) return [];
-  return (await ask('/parcels/locate', { bbox: sides.map((side) => side.toFixed(7)).join(','), ...(geometry ? { geometry: true } : {}), limit: 200 })).data;
+/** Returns the parcels around a place, with geometry. @param {number} lat @param {number} lng */
+async function parcelsAround(lat, lng) {
+  const bbox = [lng - MARGIN, lat - MARGIN, lng + MARGIN, lat + MARGIN].map((side) => side.toFixed(7)).join(',');
+  return (await ask('/parcels/locate', { bbox, geometry: true, limit: 200 })).data;
 }
 
 /**
- * Opens the parcel at a place. Sends one request for all parcels around the place and one request for the record.
+ * Opens the parcel at a place. Finds the parcel with one request for all parcels around the place.
  * @param {number} lat
  * @param {number} lng
  * @param {() => boolean} current
@@ -188,11 +181,11 @@ async function parcelsIn([west, south, east, north], geometry) {
 async function showPlace(lat, lng, current, name, isAddress) {
   say(t('looking', { name }));
   if (isAddress) markPlace(lat, lng);
-  const around = await parcelsIn([lng, lat, lng, lat], true);
+  const around = await parcelsAround(lat, lng);
   if (!current()) return;
   // The point of an address may be on the road in front of its parcel. If no parcel contains the point, the nearest parcel is used.
   const [found] = [...around].sort((a, b) => Number(holds(b.geometry, lng, lat)) - Number(holds(a.geometry, lng, lat)) || distance(a.centroid, { lat, lng }) - distance(b.centroid, { lat, lng }));
-  if (found !== undefined) return showParcel(found.fid, current, { around, move: isAddress });
+  if (found !== undefined) return showParcel(found.fid, current, { move: isAddress });
   if (isAddress) view.goTo({ zoom: 17, lat, lng });
   say(t('noParcel', { name }), true);
 }
