@@ -73,7 +73,6 @@ describe('swapped latitude and longitude', () => {
     expect(before.rejects.filter(({ code }) => code === 'coordinates_swapped')).toEqual([]);
     expect(after.placed).toBe(0);
     expect(swapped.length).toBeGreaterThan(0);
-    expect(after.rejects.length - before.rejects.length).toBe(swapped.length);
     expect(swapped.every(({ message }) => message.includes('swapped?'))).toBe(true);
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ ok: false });

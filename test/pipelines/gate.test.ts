@@ -94,6 +94,8 @@ describeDatabase('the quality gate', (engine) => {
     const tables = [...(await publishedTables(context.database, 0)), ...(await publishedTables(context.database, REGION))];
     return JSON.stringify(tables.map(([relation, { partition, digest }]) => [relation, partition, digest]).sort());
   };
+  /** Returns the digest of every table in the result of `readContent`. */
+  const digestsIn = (text: string): unknown => (JSON.parse(text) as string[][]).map(([relation, , digest]) => [relation, digest]);
   const accepted = async (): Promise<Record<string, unknown>> => (await context.database.query("select reason, accepted from ledger.publication where unit_code = $1 and state = 'current'", [REGION]))[0]!;
   const found = (pattern: RegExp): string[] => readdirSync(files.folder, { recursive: true, encoding: 'utf8' }).filter((name) => pattern.test(name.split('/').at(-1)!)).map((name) => join(files.folder, name));
   const refusal = async (): Promise<MappaleError> => {
@@ -117,8 +119,7 @@ describeDatabase('the quality gate', (engine) => {
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
     expect(report.units.find(({ unit }) => unit === REGION)!.built.length).toBeGreaterThan(15);
-    const digests = (text: string): unknown => (JSON.parse(text) as string[][]).map(([relation, , digest]) => [relation, digest]);
-    expect(digests(await readContent())).toEqual(digests(before));
+    expect(digestsIn(await readContent())).toEqual(digestsIn(before));
   });
 
   for (const damage of DAMAGES) {
@@ -238,6 +239,7 @@ describeDatabase('the quality gate', (engine) => {
   });
 
   it('is not reached by EGMS velocities times 1,000, because reading the tile already fails with too many rejects and the publication stays', async () => {
+    expect((await refresh(context, options({ accept: WHO }))).failures).toEqual([]);
     const before = await readContent();
     const paths = found(/^EGMS_L3_E\d{2}N\d{2}_100km_U_2020_2024_1\.zip$/);
     expect(paths.length).toBeGreaterThan(0);
@@ -257,7 +259,7 @@ describeDatabase('the quality gate', (engine) => {
     expect(await readContent()).toBe(before);
     for (const path of paths) await writeFile(path, whole.get(path)!);
     expect((await refresh(context, options())).failures).toEqual([]);
-    expect(await readContent()).toBe(before);
+    expect(digestsIn(await readContent())).toEqual(digestsIn(before));
   });
 
   it('refuses VALORI cut after a third, and incomes times ten, on a first load, but compares no numbers of rows', async () => {
