@@ -116,3 +116,8 @@ export class MappaleError extends Error {
 export function inputError(message: string, facts: Omit<ErrorFacts, 'kind'>): MappaleError {
   return new MappaleError(message, { ...facts, kind: 'input' });
 }
+
+/** Returns the first names as text, followed by the number of other names, such as `a, b and 3 more`. @param most maximum number of names in the text */
+export function firstNames(names: readonly string[], most = 5): string {
+  return `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${names.length - most} more` : ''}`;
+}

@@ -1,4 +1,4 @@
-/** Names the schemas in which releases are loaded, regions are built and values are explained. */
+/** Names the schemas in which releases are loaded, regions are built and values are explained, and drops the schemas of a release. */
 import { randomBytes } from 'node:crypto';
 import { dropSchema, schemasLike } from './ddl.ts';
 import type { Session } from './types.ts';

@@ -12,7 +12,7 @@ import { pipeline as joined, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import yauzl from 'yauzl';
-import { MappaleError, inputError } from '../errors.ts';
+import { firstNames, MappaleError, inputError } from '../errors.ts';
 import { freeBytes } from './disk.ts';
 import { escapedName, isFull } from './file-error.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
@@ -561,7 +561,7 @@ function repeats(at: string, names: readonly string[]): MappaleError {
   const [first = ''] = names;
   return inputError('the zip contains two members with the same name', {
     code: 'ZIP_MEMBER_REPEATED', at: `${at}!${first}`,
-    detail: `expected unique names, found repeated: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
+    detail: `expected unique names, found repeated: ${firstNames(names)}`,
     hint: 'The program cannot decide which member is correct. Download the zip again, or create a zip with only the correct member.',
   });
 }

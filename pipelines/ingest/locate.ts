@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CLOCK } from '../clock.ts';
-import { MappaleError, inputError } from '../errors.ts';
+import { firstNames, MappaleError, inputError } from '../errors.ts';
 import { fileError } from '../formats/file-error.ts';
 import type { Probe, Recognition } from '../contract/source.ts';
 import { sha256OfFile } from '../formats/streams.ts';
@@ -223,17 +223,12 @@ async function wrongContent(probe: Probe, source: string): Promise<MappaleError>
   if (entries !== null) {
     const hint = `Remove this file from the folder, or download the file that npx mappale sources ${source} describes.`;
     const sheets = await sheetNames(probe);
-    if (sheets !== null) return stop('the content of the workbook does not match its name', 'ZIP_CONTENT', `a workbook with ${sheets.length === 1 ? 'the sheet' : 'the sheets'} ${named(sheets)}`, hint);
+    if (sheets !== null) return stop('the content of the workbook does not match its name', 'ZIP_CONTENT', `a workbook with ${sheets.length === 1 ? 'the sheet' : 'the sheets'} ${firstNames(sheets)}`, hint);
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);
-    return stop('the content of the zip does not match its name', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : named(paths), hint);
+    return stop('the content of the zip does not match its name', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : firstNames(paths), hint);
   }
   if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', isText(head) ? `the first line ${JSON.stringify(firstLine(head))}` : `first bytes ${head.toString('hex', 0, 8)}`, again);
   return stop('the content of the file does not match its name', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, 'Download the file again. If the content is the same, remove the file from the folder, or report the error.');
-}
-
-/** Returns the first five names as text, followed by the number of other names. */
-function named(names: readonly string[]): string {
-  return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
 }
 
 function isText(head: Buffer): boolean {

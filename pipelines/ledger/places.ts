@@ -2,7 +2,7 @@
 import { digestOfPlaces } from '../db/comparing.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
-import { inputError, MappaleError } from '../errors.ts';
+import { firstNames, inputError, MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
 import { firstFid } from '../contract/regions.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
@@ -43,7 +43,7 @@ export async function refuseTies(database: Database, sources: readonly Registere
 
 function describePlaces(places: readonly string[]): string {
   const named = [...new Set(places)].filter((place) => place !== '').sort();
-  return named.length === 0 ? '' : ` that differ in ${named.slice(0, NAMED).join(', ')}${named.length > NAMED ? ` and ${named.length - NAMED} more` : ''}`;
+  return named.length === 0 ? '' : ` that differ in ${firstNames(named, NAMED)}`;
 }
 
 /** A complete file with fewer comuni (`now`) than the superseded files (`was`). `missing` names the missing comuni. */
@@ -70,7 +70,7 @@ export async function refuseFewer(
     for (const { file, before, was, now, lost } of current.fewer) {
       // Accepts a file that a publication already uses. Also accepts a file if no publication uses the superseded files.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
-      const missing = `${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`;
+      const missing = firstNames(lost, NAMED);
       if (accept === null) {
         throw new MappaleError(`${name}: a complete file has fewer comuni than the current file`, {
           code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}; missing: ${missing}`,

@@ -1,6 +1,6 @@
 /** Reads a small CSV into a staging table. The source's schema checks every record, and each reject has a reason. */
 import { expectColumns, openCsv, type CsvOptions } from '../formats/csv.ts';
-import { counted } from '../formats/streams.ts';
+import { openFile } from './file-parts.ts';
 import { placer, type RowReading } from './rows.ts';
 import type { InputFile, Sink } from '../contract/source.ts';
 
@@ -12,7 +12,7 @@ const BATCH = 1000;
  * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED`
  */
 export async function readCsvRows<K extends string>(file: InputFile, sink: Sink, options: Omit<CsvOptions, 'at'> & RowReading<K>): Promise<void> {
-  const reader = await openCsv(counted(file.open(), (bytes) => sink.progress(bytes)), { ...options, at: file.name });
+  const reader = await openCsv(openFile(file, sink), { ...options, at: file.name });
   try {
     const columns = expectColumns(reader.header, { ...options, at: `${file.name}:${reader.headerLine}` });
     const member = await sink.member({ path: '', size: file.size });

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { inputError } from '../contract/source.ts';
+import type { MappaleError } from '../errors.ts';
 import { ODD_TEXT } from '../formats/malformed-text.ts';
 
 const LF = 0x0a;
@@ -13,6 +14,13 @@ export interface Line {
   /** Number of the line, from 1. */
   readonly number: number;
   readonly text: string;
+}
+
+/** Returns the error for a line without an end. @param subject name of the file in the message, such as `table` @param most maximum length in bytes */
+export function lineTooLong(subject: string, at: string, most: number): MappaleError {
+  return inputError(`a line of the ${subject} is too long`, {
+    code: 'LINE_TOO_LONG', at, detail: `expected a line end within ${most} bytes, found none`, hint: 'Download the file again.',
+  });
 }
 
 /**
@@ -45,11 +53,7 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
       start = end + 1;
     }
     carry = Buffer.from(bytes.subarray(start));
-    if (carry.length > MAX_LINE_BYTES) {
-      throw inputError('a line of the table is too long', {
-        code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line end within ${MAX_LINE_BYTES} bytes, found none`, hint: 'Download the file again.',
-      });
-    }
+    if (carry.length > MAX_LINE_BYTES) throw lineTooLong('table', `${at}:${number + 1}`, MAX_LINE_BYTES);
   }
   const last = carry.length === 0 ? null : lineOf(carry);
   if (last !== null) yield last;

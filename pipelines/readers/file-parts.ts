@@ -12,6 +12,16 @@ export interface FilePart {
   readonly open: () => Promise<AsyncIterable<Buffer>>;
 }
 
+/** Opens a file without a zip as a stream, which reports the number of bytes read so far as the progress of the file. */
+export function openFile(file: Pick<InputFile, 'open'>, sink: Pick<Sink, 'progress'>): AsyncIterable<Buffer> {
+  return counted(file.open(), (bytes) => sink.progress(bytes));
+}
+
+/** Opens an entry of a zip as a stream. @param progress receives the number of compressed bytes of the entry that were read so far */
+export async function openEntry(zip: ZipArchive, { path, size, compressedSize }: ZipEntry, progress: (bytes: number) => void): Promise<AsyncIterable<Buffer>> {
+  return counted(await zip.stream(path) as AsyncIterable<Buffer>, (bytes) => progress((compressedSize * bytes) / size));
+}
+
 /**
  * Yields a plain file, or the chosen entries of a zip. The zip is closed at the end.
  * @param choose returns the entries to read. Throws an input error if the zip does not have these entries
@@ -20,17 +30,17 @@ export async function* partsOf(
   file: InputFile, sink: Pick<Sink, 'progress'>, choose: (zip: ZipArchive) => readonly ZipEntry[] | Promise<readonly ZipEntry[]>,
 ): AsyncGenerator<FilePart> {
   if (!(await isZip(file.path))) {
-    yield { facts: { path: '', size: file.size }, at: file.name, open: () => Promise.resolve(counted(file.open(), (bytes) => sink.progress(bytes))) };
+    yield { facts: { path: '', size: file.size }, at: file.name, open: () => Promise.resolve(openFile(file, sink)) };
     return;
   }
   const zip = await file.zip();
   let before = 0;
   try {
-    for (const { path, crc32, size, compressedSize } of await choose(zip)) {
+    for (const entry of await choose(zip)) {
       const start = before;
-      const progress = (bytes: number): void => sink.progress(start + (compressedSize * bytes) / size);
-      yield { facts: { path, crc32, size }, at: `${file.name}!${path}`, open: async () => counted(await zip.stream(path) as AsyncIterable<Buffer>, progress) };
-      before += compressedSize;
+      const { path, crc32, size } = entry;
+      yield { facts: { path, crc32, size }, at: `${file.name}!${path}`, open: () => openEntry(zip, entry, (bytes) => sink.progress(start + bytes)) };
+      before += entry.compressedSize;
     }
   } finally {
     await zip.close();

@@ -6,6 +6,7 @@ import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
+import { lineTooLong } from '../../pipelines/readers/delimited-lines.ts';
 import { partsOf } from '../../pipelines/readers/file-parts.ts';
 import { manifest } from './manifest.ts';
 import { CELL_M, COLUMNS, EDITIONS, FIELDS, HEIGHT_M, MAX_ACCELERATION_MM_YEAR2, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal } from './schema.ts';
@@ -133,11 +134,7 @@ async function readCsv(stream: AsyncIterable<Buffer>, at: string, member: Member
       const end = chunk.indexOf(LF);
       if (end === -1) {
         carry = Buffer.concat([carry, chunk]);
-        if (carry.length > MAX_LINE_BYTES) {
-          throw inputError('a line of the tile is too long', {
-            code: 'LINE_TOO_LONG', at: `${at}:${rows.number + 1}`, detail: `expected a line end within ${MAX_LINE_BYTES} bytes, found none`, hint: 'Download the tile again.',
-          });
-        }
+        if (carry.length > MAX_LINE_BYTES) throw lineTooLong('tile', `${at}:${rows.number + 1}`, MAX_LINE_BYTES);
         continue;
       }
       const joined: Buffer = Buffer.concat([carry, chunk.subarray(0, end)]);

@@ -30,9 +30,9 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     });
   }
   const dated = newestEntry(probe.entries);
-  // Several files of one class from a service are used together, so they have no `place`.
   const names = probe.entries === null ? [probe.name] : mine.map(({ path }) => path);
   const classes = new Set(names.flatMap((name) => CLASS.exec(stemOf(name))?.[1]?.toUpperCase() ?? []));
+  // Several files of one class from a service are used together, so they have no `place`.
   const [place] = classes.size === 1 && !isService ? classes : [];
   const hasAllClasses = classes.size === 0 || classes.size === 3;
   return {

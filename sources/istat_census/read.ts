@@ -1,6 +1,6 @@
 /** Reads the indicators from workbooks and CSV files, single or in a zip. `source.ts` reads the geometry. */
 import { expectColumns, fieldsOf, openCsv, resembles, type CsvReader, type FoundColumns } from '../../pipelines/formats/csv.ts';
-import { counted } from '../../pipelines/formats/streams.ts';
+import { openEntry, openFile } from '../../pipelines/readers/file-parts.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 import { inputError, type Columns, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { Workbook, XlsxRowCounter } from '../../pipelines/formats/xlsx.ts';
@@ -54,7 +54,7 @@ export function otherRegion(found: number, region: number | null): Refusal | nul
 export async function readIndicators(file: InputFile, sink: Sink): Promise<void> {
   const name = file.name.toLowerCase();
   const whole: Indicators = { name: file.name, path: '', size: file.size, region: file.region };
-  if (name.endsWith('.csv')) return readCsv(counted(file.open(), (bytes) => sink.progress(bytes)), whole, sink);
+  if (name.endsWith('.csv')) return readCsv(openFile(file, sink), whole, sink);
   const archive = await file.zip();
   try {
     if (name.endsWith('.xlsx')) {
@@ -68,9 +68,7 @@ export async function readIndicators(file: InputFile, sink: Sink): Promise<void>
       const packed = { path: entry.path, size: entry.compressedSize, region: file.region };
       const inner: Sink = { ...sinkOf(sink), progress: (bytes) => sink.progress(base + bytes) };
       if (entry.path.toLowerCase().endsWith('.csv')) {
-        const progress = (bytes: number): void => inner.progress((entry.compressedSize * bytes) / entry.size);
-        const stream = counted((await archive.stream(entry.path)) as AsyncIterable<Buffer>, progress);
-        await readCsv(stream, { ...packed, name: `${file.name}!${entry.path}` }, inner);
+        await readCsv(await openEntry(archive, entry, (bytes) => inner.progress(bytes)), { ...packed, name: `${file.name}!${entry.path}` }, inner);
       } else {
         const workbook = await archive.archive(entry.path);
         try {

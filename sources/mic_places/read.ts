@@ -2,10 +2,10 @@
 import { comuneKey } from '../../pipelines/address/normalise.ts';
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, openCsv, resembles, type CsvOptions } from '../../pipelines/formats/csv.ts';
-import { counted } from '../../pipelines/formats/streams.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { regionOfPlate } from '../../pipelines/contract/regions.ts';
 import type { InputFile, Sink } from '../../pipelines/contract/source.ts';
+import { openFile } from '../../pipelines/readers/file-parts.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { manifest } from './manifest.ts';
 import { ANSWER, COLUMNS, OPTIONAL, place, PUBLISHED } from './schema.ts';
@@ -33,7 +33,7 @@ function streetOf(address: string | null, comune: string | null): string | null 
  * `ENCODING_WRONG`, `COLUMNS_CHANGED`
  */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  const chunks = (counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)))[Symbol.asyncIterator]();
+  const chunks = openFile(file, sink)[Symbol.asyncIterator]();
   const first = await chunks.next();
   const head = first.done === true ? Buffer.alloc(0) : first.value;
   async function* all(): AsyncGenerator<Buffer> {

@@ -1,8 +1,8 @@
 /** Reads one of the four lists of schools, which are CSV with doubled quotes. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, openCsv } from '../../pipelines/formats/csv.ts';
-import { counted } from '../../pipelines/formats/streams.ts';
 import type { InputFile, Sink } from '../../pipelines/contract/source.ts';
+import { openFile } from '../../pipelines/readers/file-parts.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, school } from './schema.ts';
@@ -14,7 +14,7 @@ const BATCH = 1000;
  * `ENCODING_WRONG`, `COLUMNS_CHANGED`
  */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  const reader = await openCsv(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), { at: file.name, delimiter: ',' });
+  const reader = await openCsv(openFile(file, sink), { at: file.name, delimiter: ',' });
   try {
     const columns = expectColumns(reader.header, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS[file.role] ?? {}, at: `${file.name}:${reader.headerLine}` });
     const member = await sink.member({ path: '', size: file.size, envelope: { before: `${reader.header.join(',')}\n`, after: '\n' } });

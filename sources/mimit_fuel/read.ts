@@ -1,10 +1,10 @@
 /** Reads the register of fuel stations: a line with the day, a header, then one line per station. The name of a station may contain the separator. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/formats/csv.ts';
-import { counted } from '../../pipelines/formats/streams.ts';
 import { regionOfPlate } from '../../pipelines/contract/regions.ts';
 import { inputError, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import { linesOf } from '../../pipelines/readers/delimited-lines.ts';
+import { openFile } from '../../pipelines/readers/file-parts.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, station } from './schema.ts';
@@ -26,7 +26,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   let separator: '|' | ';' = '|';
   let width = 0;
   let records = 0;
-  for await (const { number, text } of linesOf(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), file.name)) {
+  for await (const { number, text } of linesOf(openFile(file, sink), file.name)) {
     if (number === 1) continue;
     if (columns === null) {
       separator = separatorOf(text);

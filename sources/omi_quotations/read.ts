@@ -7,7 +7,7 @@ import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { expectColumns, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
 import { KmlReader, multiPolygon, type Placemark } from '../../pipelines/formats/kml.ts';
-import { counted } from '../../pipelines/formats/streams.ts';
+import { openFile } from '../../pipelines/readers/file-parts.ts';
 import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
 import { manifest } from './manifest.ts';
 import { HEADERS, PERIMETER_EDITIONS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
@@ -19,7 +19,7 @@ const COMPANIONS = /(?:\/|\.(?:pdf|txt|html?|docx?|png|jpe?g|gif))$/i;
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const label = maskTaxCode(file.name);
   if (file.role !== 'ARCHIVE') {
-    const chunks = counted(file.open(), (bytes) => sink.progress(bytes));
+    const chunks = openFile(file, sink);
     const facts = { path: '', size: file.size };
     if (file.role === 'PERIMETER') await readKml(chunks, facts, { sink, at: label, name: file.name, vintage: file.vintage });
     else await readCsv(chunks, facts, { sink, at: label, name: file.name, vintage: file.vintage });

@@ -3,7 +3,7 @@
  * both encodings, and some KML files declare UTF-8 but are Latin-1.)
  */
 import { isUtf8 } from 'node:buffer';
-import { inputError } from '../../pipelines/contract/source.ts';
+import { lineTooLong } from '../../pipelines/readers/delimited-lines.ts';
 
 /** Maximum length of a line. The longest line of a real file is 400 bytes long, and a file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 1024 * 1024;
@@ -61,9 +61,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): Asy
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const end = bytes.lastIndexOf(0x0a);
     if (end === -1) {
-      if (bytes.length > MAX_LINE_BYTES) {
-        throw inputError('a line of the OMI file is too long', { code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line end within ${MAX_LINE_BYTES} bytes, found none`, hint: 'Download the file again.' });
-      }
+      if (bytes.length > MAX_LINE_BYTES) throw lineTooLong('OMI file', `${at}:${number + 1}`, MAX_LINE_BYTES);
       rest = bytes;
       continue;
     }

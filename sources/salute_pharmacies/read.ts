@@ -1,9 +1,9 @@
 /** Reads the list of pharmacies line by line: a header, then one line per pharmacy and period of validity. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/formats/csv.ts';
-import { counted } from '../../pipelines/formats/streams.ts';
 import { inputError, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import { cellsOf, linesOf } from '../../pipelines/readers/delimited-lines.ts';
+import { openFile } from '../../pipelines/readers/file-parts.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, markEntities, pharmacy, withoutEntities } from './schema.ts';
@@ -16,7 +16,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   let columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   let width = 0;
   let records = 0;
-  for await (const { number, text } of linesOf(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), file.name)) {
+  for await (const { number, text } of linesOf(openFile(file, sink), file.name)) {
     const cells = cellsOf(markEntities(text), ';').map(withoutEntities);
     if (columns === null) {
       columns = expectColumns(cells, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS, at: `${file.name}:${number}` }).reportTo(member);

@@ -115,7 +115,8 @@ function local(text, actions) {
 
 /** Returns the published comuni whose name or code equals the text. @param {string} text */
 function comuniCalled(text) {
-  return [...state.comuni.values()].filter(({ name, belfiore }) => (name !== null && plain(name) === plain(text)) || belfiore === text.toUpperCase());
+  const [key, code] = [plain(text), text.toUpperCase()];
+  return [...state.comuni.values()].filter(({ name, belfiore }) => (name !== null && plain(name) === key) || belfiore === code);
 }
 
 /**
@@ -123,8 +124,9 @@ function comuniCalled(text) {
  * @param {string} text
  */
 function comuniNamed(text) {
+  const key = plain(text);
   const called = comuniCalled(text);
-  const begun = [...state.comuni.values()].filter((comune) => comune.name !== null && plain(comune.name).startsWith(plain(text)) && !called.includes(comune));
+  const begun = [...state.comuni.values()].filter((comune) => comune.name !== null && plain(comune.name).startsWith(key) && !called.includes(comune));
   return [...called, ...begun].slice(0, COMUNI);
 }
 
