@@ -72,6 +72,7 @@ describe('title lines and document names', () => {
     ['\uFEFFQuotazioni Immobiliari : Informazioni di Zona OMI - Semestre 2025/1 - elaborazione del 3-DIC-25', { kind: 'ZONE', semester: { text: '2025_1', halfYear: 4050 }, elaborated: '2025-12-03' }],
     ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/3 - elaborazione del 27-APR-19', null],
     ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-ABR-19', null],
+    ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 31-APR-19', null],
     ['Area_territoriale;Regione', null],
   ])('are parsed: %j as %j', (line, expected) => {
     expect(parseTitle(line)).toEqual(expected);
@@ -79,6 +80,7 @@ describe('title lines and document names', () => {
 
   it('state the half-year of perimeters and the day on which they were generated', () => {
     expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: '2019-02-22', time: '15:55' });
+    expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 31/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: null, time: null });
     expect(parseDocumentName('GORIZIA')).toBeNull();
   });
 });
