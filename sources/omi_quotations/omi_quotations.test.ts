@@ -36,6 +36,19 @@ describe('OMI files', () => {
     },
   );
 
+  it('have the true number of cells in the message of a rejected line', async () => {
+    const [title, header, line = ''] = readFileSync(join(FOLDER, 'fixture', 'valori-refused-rows.csv'), 'utf8').split(/\r?\n/);
+    const cells = header!.split(';').slice(0, -1).map((_, index) => line.split(';')[index] ?? '');
+    const lines = [`${cells.join(';')};1;`, `${cells.join(';')};1;2;`, `${cells.slice(1).join(';')};`, cells.join(';'), `${cells.join(';')};1`, ';', 'x'];
+    const path = join(folder, 'cells.csv');
+    await writeFile(path, `${[title, header, ...lines].join('\r\n')}\r\n`);
+    const { collected } = await trial(source, path);
+    expect(collected!.members[0]!.rejects.map(({ message }) => message.replace('expected 21 cells and a closing semicolon, found ', ''))).toEqual([
+      '22 cells and a closing semicolon', '23 cells and a closing semicolon', '20 cells and a closing semicolon', '21 cells and no closing semicolon',
+      '22 cells and no closing semicolon', '1 cells and a closing semicolon', '1 cells and no closing semicolon',
+    ]);
+  });
+
   it('are recognised by their content under any name', async () => {
     const path = join(folder, 'download (3).bin');
     await writeFile(path, readFileSync(join(FOLDER, 'fixture', 'zone-rural-crops.csv')));
