@@ -7,8 +7,10 @@ import { expectColumns, knownBy, MOST_SAMPLES, type AddedColumnSink, type Expect
 /** Number of records after which the columns of a document are checked. The columns of a shorter document are checked at the end. */
 const ENOUGH = 100;
 
+type Expected<K extends string> = ExpectedColumns<K> | ((names: readonly string[]) => ExpectedColumns<K>);
+
 export class PropertyColumns<K extends string> {
-  readonly #expected: ExpectedColumns<K>;
+  readonly #expected: Expected<K>;
   readonly #sink: AddedColumnSink;
   readonly #isKnown: (name: string) => boolean;
   /** Statistics of each property, by name: whether the source lists the property, and how many records repeat the property. */
@@ -16,10 +18,11 @@ export class PropertyColumns<K extends string> {
   #records = 0;
   #judged = false;
 
-  constructor(expected: ExpectedColumns<K>, sink: AddedColumnSink) {
+  /** @param expected expected columns. If this is a function of the names of all properties, the columns are checked only at the end of the document. */
+  constructor(expected: Expected<K>, sink: AddedColumnSink) {
     this.#expected = expected;
     this.#sink = sink;
-    this.#isKnown = knownBy(expected);
+    this.#isKnown = knownBy(typeof expected === 'function' ? expected([]) : expected);
   }
 
   /**
@@ -43,7 +46,7 @@ export class PropertyColumns<K extends string> {
       }
       if (!seen.known && seen.samples < MOST_SAMPLES) this.#sample(seen, name, valueOf(index));
     }
-    if (this.#records >= ENOUGH && !this.#judged) this.#judge();
+    if (this.#records >= ENOUGH && !this.#judged && typeof this.#expected !== 'function') this.#judge();
     return doubled;
   }
 
@@ -65,6 +68,7 @@ export class PropertyColumns<K extends string> {
 
   #judge(): void {
     this.#judged = true;
-    expectColumns([...this.#seen].flatMap(([name, { twice }]) => (twice >= this.#records ? [name, name] : [name])), this.#expected);
+    const expected = typeof this.#expected === 'function' ? this.#expected([...this.#seen.keys()]) : this.#expected;
+    expectColumns([...this.#seen].flatMap(([name, { twice }]) => (twice >= this.#records ? [name, name] : [name])), expected);
   }
 }

@@ -5,6 +5,7 @@
 import { dirname, join } from 'node:path';
 import { columnsChanged, expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
 import { geometryOutsideItaly, isInDegrees, metresMisplaced, noDataAmong, placeInEurope } from './italy.ts';
+import { isDay } from './iso-date.ts';
 import type { Refusal } from './refusal.ts';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Probe, type Sink } from '../contract/source.ts';
 import { openVector, type VectorDataset, type VectorFeature, type VectorField, type VectorLayer, type VectorValue } from '../formats/vector.ts';
@@ -342,8 +343,8 @@ function dbfFields(head: Buffer): string[] {
 /** Returns the date in the header of a dBASE table, or null for an invalid date. The header stores the year as a number of years since 1900. */
 function dbfDay(head: Buffer): string | null {
   const [, years = 0, month = 0, day = 0] = head;
-  if (month < 1 || month > 12 || day < 1 || day > 31) return null;
-  return [1900 + years, month, day].map((part) => String(part).padStart(2, '0')).join('-');
+  const iso = [1900 + years, month, day].map((part) => String(part).padStart(2, '0')).join('-');
+  return isDay(iso) ? iso : null;
 }
 
 /** Returns the names of the sidecars of a shapefile that is not in a zip. */

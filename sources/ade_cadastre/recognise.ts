@@ -1,5 +1,6 @@
 /** Recognises the publisher's files by the content of the first document, at any depth of nested zips. */
 import { constants, inflateRawSync } from 'node:zlib';
+import { isDay } from '../../pipelines/readers/iso-date.ts';
 import { stemOf } from '../../pipelines/readers/packaging.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { MappaleError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
@@ -17,8 +18,8 @@ const ROLES = ['gml', 'comune', 'provincia', 'regione', 'italia'] as const;
 export async function recognise(probe: Probe): Promise<Recognition | null> {
   if (probe.entries === null) {
     if (!isOurs(probe.head)) return null;
-    const vintage = /\stimeStamp=["'](\d{4}-\d{2}-\d{2})/.exec(probe.head.toString('latin1'))?.[1];
-    return { role: 'gml', vintage: vintage ?? '0000-00-00', region: null, complete: false };
+    const day = /\stimeStamp=["'](\d{4}-\d{2}-\d{2})/.exec(probe.head.toString('latin1'))?.[1];
+    return { role: 'gml', vintage: day !== undefined && isDay(day) ? day : '0000-00-00', region: null, complete: false };
   }
   const inside = probe.entries.filter(({ path, isFolder }) => !isFolder && /\.(zip|gml)$/i.test(path));
   for (const entry of inside.slice(0, TRIED)) {

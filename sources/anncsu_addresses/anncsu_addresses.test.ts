@@ -270,6 +270,20 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
+  it('compares STRAD with each INDIR file separately', async () => {
+    const accesses = [raw(2, 1001, { first: true }), raw(3, 1002)];
+    const inserts = `update member set file_id = member_id;
+      insert into raw_access values ${[...accesses, ...accesses.map((each) => each.replace('(1,', '(3,'))].join(', ')};
+      insert into raw_street values (2, 2, 1, 'Z001', '094901', null, 'VIA FINTA', null, null, null, 2, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta']);`;
+    const database = await engine.openDatabase();
+    await loaded(database, 'anncsu_addresses', inserts, async ({ checks }) => {
+      expect(await checks()).toEqual([]);
+    });
+    await loaded(database, 'anncsu_addresses', `${inserts} delete from raw_access where member_id = 3 and position = 3;`, async ({ checks }) => {
+      expect((await checks()).map(({ name, rows }) => [name, rows])).toEqual([['total_accesses_agree', 1]]);
+    });
+  });
+
   it('fails if an access names a street of a different comune', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002, { belfiore: 'Z002', first: true })};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ checks }) => {

@@ -22,36 +22,46 @@ where i.belfiore is distinct from a.belfiore;
 
 -- check: total_accesses_agree
 -- level: warn
--- expects: each street has as many accesses as STRAD states, if the release has both INDIR and STRAD
-select
+-- expects: each street has as many accesses in a file as STRAD states, if the release has both INDIR and STRAD
+select distinct
   o.progressivo_nazionale,
   o.total_accesses,
-  count(a.progressivo_accesso) as accesses
+  coalesce(a.accesses, 0) as accesses
 from odonimo as o
-left join accesso as a on a.progressivo_nazionale = o.progressivo_nazionale
+left join (
+  select
+    m.file_id,
+    accesso.progressivo_nazionale,
+    count(*) as accesses
+  from accesso
+  join member as m using (member_id)
+  group by m.file_id, accesso.progressivo_nazionale
+) as a on a.progressivo_nazionale = o.progressivo_nazionale
 where exists (select from accesso)
-  and o.total_accesses is not null
-group by o.progressivo_nazionale, o.total_accesses
-having count(a.progressivo_accesso) <> o.total_accesses;
+  and coalesce(a.accesses, 0) <> o.total_accesses;
 
 -- check: coordinates_not_swapped
 -- level: warn
 -- expects: COORD_X_COMUNE is the longitude and COORD_Y_COMUNE is the latitude; otherwise the address is kept without a point
 select
+  file_id,
   belfiore,
   count(*) as swapped
 from accesso
+join member using (member_id)
 where coordinate_flag = 'swapped'
-group by belfiore;
+group by file_id, belfiore;
 
 -- check: coordinates_believable
 -- level: warn
--- expects: in each comune, at most a tenth of the published points is zero, swapped, projected or outside Italy
+-- expects: in each comune of a file, at most a tenth of the published points is zero, swapped, projected or outside Italy
 select
+  file_id,
   belfiore,
   count(*) filter (where coordinate_flag in ('zero', 'swapped', 'projected', 'outside_italy')) as bad,
   count(*) as published
 from accesso
+join member using (member_id)
 where coordinate_flag <> 'none'
-group by belfiore
+group by file_id, belfiore
 having count(*) filter (where coordinate_flag in ('zero', 'swapped', 'projected', 'outside_italy')) > 0.1 * count(*);

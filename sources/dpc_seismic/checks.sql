@@ -6,10 +6,14 @@
 
 -- check: one_zone_per_comune
 -- level: error
--- expects: a comune has one label
-select istat_code, array_agg(label order by label collate "C") as labels
+-- expects: a comune has one label in a file
+select
+  file_id,
+  istat_code,
+  array_agg(label order by label collate "C") as labels
 from seismic_zone
-group by istat_code
+join member using (member_id)
+group by file_id, istat_code
 having count(*) > 1;
 
 -- check: zone_is_in_its_label

@@ -13,17 +13,15 @@ where not st_covers(st_makeenvelope(6, 35, 19, 47.5, 4326), st_envelope(geom));
 
 -- check: levels_agree
 -- level: warn
--- expects: the areas of the provinces add up to the area of the region within a thousandth (only editions with both levels)
-select r.code, r.area_m2, p.area_m2 as provinces_area_m2
+-- expects: the areas of the provinces in a file add up to the area of the region within a thousandth (only editions with both levels)
+select
+  r.code,
+  r.area_m2,
+  sum(p.area_m2) as provinces_area_m2
 from boundary r
-join (
-  select
-    g.code,
-    sum(p.area_m2) as area_m2
-  from boundary p
-  join boundary g on g.kind = 'regione' and st_covers(g.geom, st_pointonsurface(p.geom))
-  where p.kind = 'provincia'
-  group by g.code
-) p using (code)
+join boundary p on st_covers(r.geom, st_pointonsurface(p.geom))
+join member m on m.member_id = p.member_id
 where r.kind = 'regione'
-  and abs(r.area_m2 - p.area_m2) > r.area_m2 / 1000;
+  and p.kind = 'provincia'
+group by r.member_id, r.position, r.code, r.area_m2, m.file_id
+having abs(r.area_m2 - sum(p.area_m2)) > r.area_m2 / 1000;

@@ -155,6 +155,15 @@ describeLoad('loading boundaries', 'istat_boundaries', (loaded) => {
     });
   });
 
+  test('keeps the less detailed boundary of a unit if the detailed boundary has no area', async () => {
+    const withoutArea = "ST_Segmentize(ST_GeomFromText('POLYGON((900000 4600000, 901000 4600000, 900000 4600000, 900000 4600000))', 32632), 100)";
+    await loaded([row(1, 1, 'comune', '094901', withoutArea), row(2, 1, 'comune', '094901', square(900_000, 4_600_000, 1000))].join('\n'), async ({ session }) => {
+      expect(await session.query('select member_id, code, made_valid from boundary')).toEqual([{ member_id: 2, code: '094901', made_valid: false }]);
+      expect(await session.query('select member_id, code from reject')).toEqual([{ member_id: 1, code: 'geometry_without_area' }]);
+      expect(await session.query('select member_id from duplicate')).toEqual([]);
+    });
+  });
+
   test('reports an error if a boundary is outside Italy, and a warning if the area of a region differs from the area of its provinces', async () => {
     const inserts = [
       row(1, 1, 'comune', '094901', square(0, 0, 1000)),

@@ -6,34 +6,43 @@
 
 -- Edges are split into segments of at most 200 m before they are reprojected. See core.in_degrees. Neighbouring polygons share their edges, so the
 -- shared edges are split at the same points.
-create unlogged table ranked as
-select
-  b.member_id,
-  b.position,
-  b.kind,
-  b.code,
-  b.belfiore,
-  b.name,
-  b.vintage,
-  core.in_degrees(b.geom, 200) as geom,
-  -- If a file contains a unit twice (generalised and detailed), the detailed boundary is kept.
-  row_number() over (partition by m.file_id, b.kind, b.code order by st_npoints(b.geom) desc, b.member_id, b.position) as nth
-from raw_boundary b
-join member m using (member_id);
-
 create unlogged table clean as
+with reprojected as materialized (
+  select
+    b.member_id,
+    b.position,
+    m.file_id,
+    b.kind,
+    b.code,
+    b.belfiore,
+    b.name,
+    b.vintage,
+    st_npoints(b.geom) as points,
+    core.in_degrees(b.geom, 200) as geom
+  from raw_boundary b
+  join member m using (member_id)
+)
 select
   member_id,
   position,
+  file_id,
   kind,
   code,
   belfiore,
   name,
   vintage,
+  points,
   not st_isvalid(geom) as made_valid,
   st_multi(case when st_isvalid(geom) then geom else st_normalize(st_collectionextract(st_makevalid(geom), 3)) end) as geom
-from ranked
-where nth = 1;
+from reprojected;
+
+-- If a file contains a unit twice (generalised and detailed), the detailed boundary is kept. Boundaries without an area are rejected.
+create unlogged table ranked as
+select
+  c.*,
+  row_number() over (partition by c.file_id, c.kind, c.code order by c.points desc, c.member_id, c.position) as nth
+from clean c
+where not st_isempty(c.geom);
 
 create table boundary as
 select
@@ -48,9 +57,9 @@ select
   core.area_m2(c.geom) as area_m2,
   c.made_valid,
   c.geom::geometry(multipolygon, 4326) as geom
-from clean c
+from ranked c
 cross join release r
-where not st_isempty(c.geom);
+where c.nth = 1;
 
 create table reject as
 select

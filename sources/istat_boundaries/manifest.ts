@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_boundaries',
-  version: 3,
+  version: 4,
   title: 'ISTAT: boundaries of comuni, provinces and regions',
   italianTitle: 'ISTAT: confini di comuni, province e regioni',
   attribution: {

@@ -1,6 +1,7 @@
 /** Reads boundaries of comuni, provinces and regions: the yearly editions, the census editions, and a GeoJSON derived from one edition. */
 import { normaliseHeader, resembles } from '../../pipelines/formats/csv.ts';
 import { jsonKeys } from '../../pipelines/readers/head.ts';
+import { isDay } from '../../pipelines/readers/iso-date.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
@@ -57,7 +58,8 @@ function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
 function vintageOf(...names: readonly string[]): string {
   for (const name of names) {
     const day = /(?<!\d)(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((?:19|20)\d\d)(?!\d)/.exec(name);
-    if (day !== null) return day.slice(1).reverse().join('-');
+    const iso = day?.slice(1).reverse().join('-');
+    if (iso !== undefined && isDay(iso)) return iso;
     const year = /(?<!\d)((?:19|20)\d\d)(?!\d)/.exec(name);
     if (year !== null) return year[0];
   }

@@ -1,6 +1,6 @@
 -- purpose: repairs census sections, reprojects them once, and loads indicators once per census section and year
 -- reads: staging.raw_census_section, staging.raw_census_indicator
--- writes: layer.census_section, layer.census_indicator
+-- writes: layer.census_section, layer.census_indicator, duplicate, reject
 -- grain: one row per census section; one row per census section and reference year
 -- crs: from the file's CRS to EPSG:4326
 
@@ -31,6 +31,23 @@ select
   st_multi(case when valid then geom else st_collectionextract(st_makevalid(geom), 3) end) as geom
 from judged;
 
+-- The first polygon with an area of each census section in a file is kept.
+insert into duplicate (member_id, position, code)
+select
+  member_id,
+  position,
+  'section_repeated'
+from (
+  select
+    c.member_id,
+    c.position,
+    row_number() over (partition by member.file_id, c.section_id order by c.member_id, c.position) as nth
+  from clean_section as c
+  join member using (member_id)
+  where not st_isempty(c.geom)
+) as ranked
+where nth > 1;
+
 create table reject as
 select
   member_id,
@@ -39,14 +56,7 @@ select
   'expected a polygon with an area, found a polygon that is empty after the repair' as message,
   section_id as raw
 from clean_section
-where st_isempty(geom)
-  -- A repeated census section already counts as a duplicate.
-  and not exists (
-    select
-    from duplicate
-    where duplicate.member_id = clean_section.member_id
-      and duplicate.position = clean_section.position
-  );
+where st_isempty(geom);
 
 -- If a file contains several polygons of a census section, the polygons are merged into one, so that no area is lost.
 create table census_section as

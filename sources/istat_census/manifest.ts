@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_census',
-  version: 3,
+  version: 4,
   title: 'Census sections: territorial bases 2021 and indicators of the permanent census',
   italianTitle: 'Sezioni di censimento: basi territoriali 2021 e indicatori del censimento permanente',
   attribution: {

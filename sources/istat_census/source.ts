@@ -158,7 +158,8 @@ export default defineSource({
     raw_census_indicator: INDICATOR_COLUMNS,
   },
   layers,
-  repeats: { raw_census_section: 'section_repeated', raw_census_indicator: 'section_repeated' },
+  // Only polygons with an area count as repeated census sections. The file load.sql therefore finds the duplicates of raw_census_section.
+  repeats: { raw_census_indicator: 'section_repeated' },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
   // The data of a year does not supersede the data of a different year. A later edition may lack whole comuni, which keep the numbers of the previous edition.
   places: { census_section: { place: 'istat_code', region: 'region_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code', region: 'region_code' } },

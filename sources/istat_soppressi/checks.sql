@@ -13,8 +13,13 @@ where istat_code = successor_istat_code;
 
 -- check: division_said
 -- level: warn
--- expects: a comune with several successors on one day is marked as divided
-select istat_code, event_date, count(*) as successors
+-- expects: a comune with several successors on one day in a file is marked as divided
+select
+  file_id,
+  istat_code,
+  event_date,
+  count(*) as successors
 from comune_suppressed
-group by istat_code, event_date
+join member using (member_id)
+group by file_id, istat_code, event_date
 having count(*) > 1 and not bool_and(divided);

@@ -43,28 +43,32 @@ order by tax_year, level, belfiore, cap;
 
 -- check: one_comune_per_postal_code
 -- level: warn
--- expects: In the table by postal code (subcomunale), each postal code belongs to one comune.
+-- expects: In a table by postal code (subcomunale), each postal code belongs to one comune.
 select
+  file_id,
   tax_year,
   cap,
   count(distinct belfiore) as comuni
 from income
+join member using (member_id)
 where level = 'cap'
-group by tax_year, cap
+group by file_id, tax_year, cap
 having count(distinct belfiore) > 1
-order by tax_year, cap;
+order by file_id, tax_year, cap;
 
 -- check: postal_codes_stay_below_their_comune
 -- level: warn
--- expects: The sum of the taxpayers in the postal codes of a comune is at most the number of taxpayers in the comune.
+-- expects: The sum of the taxpayers in the postal codes of a comune in a file is at most the number of taxpayers in the comune.
 select
+  m.file_id,
   c.tax_year,
   c.belfiore,
   sum(c.taxpayers) as of_postal_codes,
-  min(w.taxpayers) as of_comune
+  w.taxpayers as of_comune
 from income c
+join member m using (member_id)
 join income w on w.tax_year = c.tax_year and w.belfiore = c.belfiore and w.level = 'comune'
 where c.level = 'cap'
-group by c.tax_year, c.belfiore
-having sum(c.taxpayers) > min(w.taxpayers)
-order by c.tax_year, c.belfiore;
+group by m.file_id, c.tax_year, c.belfiore, w.member_id, w.position, w.taxpayers
+having sum(c.taxpayers) > w.taxpayers
+order by m.file_id, c.tax_year, c.belfiore;

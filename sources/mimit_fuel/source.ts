@@ -1,6 +1,6 @@
 import { resembles } from '../../pipelines/formats/csv.ts';
 import { decodeLine } from '../../pipelines/readers/delimited-lines.ts';
-import { isoDate } from '../../pipelines/readers/iso-date.ts';
+import { isDay, isoDate } from '../../pipelines/readers/iso-date.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { layers, raw_fuel_station } from './layers.ts';
@@ -16,10 +16,10 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const [first = '', header = ''] = decodeLine(probe.head.subarray(0, 4096)).replace(/^\uFEFF/, '').split(/\r?\n/, 2);
   if (!resembles(header.split(separatorOf(header)), EDITIONS)) return null;
   const [, iso, italian = ''] = /(\d{4}-\d{2}-\d{2})|(\d{2}\/\d{2}\/\d{4})/.exec(first) ?? [];
-  const vintage = iso ?? isoDate(italian);
+  const vintage = iso !== undefined && isDay(iso) ? iso : isoDate(italian);
   if (vintage === null) {
     throw inputError('the register of fuel stations states no day', {
-      code: 'VINTAGE_MISSING', at: `${probe.name}:1`, detail: `expected "Estrazione del <day>", found ${JSON.stringify(first.slice(0, 60))}`, hint: 'Download the file again.',
+      code: 'VINTAGE_MISSING', at: `${probe.name}:1`, detail: `expected "Estrazione del <day>" with an existing day, found ${JSON.stringify(first.slice(0, 60))}`, hint: 'Download the file again.',
     });
   }
   return { role: 'stations', vintage, region: null, complete: isWhole([probe.name], WHOLE) };

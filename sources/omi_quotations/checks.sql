@@ -6,18 +6,44 @@
 
 -- check: link_zona_names_one_zone
 -- level: error
--- expects: In a half-year, each LinkZona belongs to one zone of one comune.
+-- expects: In a half-year of a file, each LinkZona belongs to one zone of one comune.
 select
+  file_id,
   half_year,
   link_zona,
   count(*) as zones
 from (
-  select half_year, link_zona, belfiore, zona from omi_zone
+  select m.file_id, z.half_year, z.link_zona, z.belfiore, z.zona
+  from omi_zone z
+  join member m using (member_id)
   union
-  select half_year, link_zona, belfiore, zona from omi_quotation
+  select m.file_id, q.half_year, q.link_zona, q.belfiore, q.zona
+  from omi_quotation q
+  join member m using (member_id)
+) z
+group by file_id, half_year, link_zona
+having count(*) > 1
+order by file_id, half_year, link_zona;
+
+-- check: link_zona_agrees_between_files
+-- level: warn
+-- expects: In a half-year, all files state the same zone for a LinkZona.
+select
+  half_year,
+  link_zona,
+  count(distinct (belfiore, zona)) as zones
+from (
+  select m.file_id, z.half_year, z.link_zona, z.belfiore, z.zona
+  from omi_zone z
+  join member m using (member_id)
+  union
+  select m.file_id, q.half_year, q.link_zona, q.belfiore, q.zona
+  from omi_quotation q
+  join member m using (member_id)
 ) z
 group by half_year, link_zona
-having count(*) > 1
+having count(distinct (belfiore, zona)) > 1
+  and count(distinct file_id) > 1
 order by half_year, link_zona;
 
 -- check: quotations_have_their_zone
@@ -46,18 +72,20 @@ order by p.half_year, p.belfiore, p.zona;
 
 -- check: one_prevalent_state
 -- level: warn
--- expects: In a zone, at most one state of each type is prevalent.
+-- expects: In a zone of a file, at most one state of each type is prevalent.
 select
+  file_id,
   half_year,
   belfiore,
   zona,
   cod_tip,
   count(*) as prevalent
 from omi_quotation
+join member using (member_id)
 where stato_prev
-group by half_year, belfiore, zona, cod_tip
+group by file_id, half_year, belfiore, zona, cod_tip
 having count(*) > 1
-order by half_year, belfiore, zona, cod_tip;
+order by file_id, half_year, belfiore, zona, cod_tip;
 
 -- check: ranges_run_upwards
 -- level: warn

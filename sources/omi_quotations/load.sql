@@ -35,30 +35,37 @@ window key as (
   order by z.elaborated desc, z.member_id, z.position
 );
 
--- Overlapping parts are merged into one zone (method=structure) instead of cutting holes into each other.
+-- Overlapping parts are merged into one zone (method=structure) instead of cutting holes into each other. The first perimeter with an area
+-- is used among the perimeters of a zone with the newest generation date. Perimeters without an area are last in the ranking.
 create table perimeter_ranked as
+with repaired as materialized (
+  select
+    p.member_id,
+    p.position,
+    m.file_id,
+    p.semester,
+    p.half_year,
+    p.generated,
+    p.belfiore,
+    p.zona,
+    p.geom as published,
+    not st_isvalid(p.geom) as made_valid,
+    case
+      when st_isvalid(p.geom) then p.geom
+      else st_multi(st_collectionextract(st_makevalid(p.geom, 'method=structure'), 3))::geometry(multipolygon, 4326)
+    end as geom
+  from raw_perimeter p
+  join member m using (member_id)
+)
 select
-  p.member_id,
-  p.position,
-  p.semester,
-  p.half_year,
-  p.generated,
-  p.belfiore,
-  p.zona,
-  p.geom as published,
-  not st_isvalid(p.geom) as made_valid,
-  case
-    when st_isvalid(p.geom) then p.geom
-    else st_multi(st_collectionextract(st_makevalid(p.geom, 'method=structure'), 3))::geometry(multipolygon, 4326)
-  end as geom,
+  p.*,
   row_number() over key as rank,
-  p.generated is not distinct from max(p.generated) over (partition by m.file_id, p.half_year, p.belfiore) as newest,
-  st_asbinary(p.geom) = first_value(st_asbinary(p.geom)) over key as same
-from raw_perimeter p
-join member m using (member_id)
+  p.generated is not distinct from max(p.generated) over (partition by p.file_id, p.half_year, p.belfiore) as newest,
+  st_asbinary(p.published) = first_value(st_asbinary(p.published)) over key as same
+from repaired p
 window key as (
-  partition by m.file_id, p.half_year, p.belfiore, p.zona
-  order by p.generated desc nulls last, p.member_id, p.position
+  partition by p.file_id, p.half_year, p.belfiore, p.zona
+  order by p.generated desc nulls last, st_isempty(p.geom), p.member_id, p.position
 );
 
 create table omi_quotation as
@@ -151,8 +158,8 @@ where rank > 1
 union all
 select member_id, position, case when same and rank > 1 then 'perimeter_repeated' else 'perimeter_superseded' end
 from perimeter_ranked
-where rank > 1
-  or not newest;
+where not newest
+  or (rank > 1 and not st_isempty(geom));
 
 create table reject as
 select
@@ -163,8 +170,7 @@ select
   '<Placemark><ExtendedData><Data name="CODCOM"><value>' || p.belfiore || '</value></Data><Data name="CODZONA"><value>' || p.zona || '</value></Data></ExtendedData>'
     || st_askml(p.published, 6) || '</Placemark>' as raw
 from perimeter_ranked p
-where p.rank = 1
-  and p.newest
+where p.newest
   and st_isempty(p.geom);
 
 drop table quotation_ranked, zone_ranked, perimeter_ranked;

@@ -36,6 +36,19 @@ describe('OMI files', () => {
     },
   );
 
+  it('have the true number of cells in the message of a rejected line', async () => {
+    const [title, header, line = ''] = readFileSync(join(FOLDER, 'fixture', 'valori-refused-rows.csv'), 'utf8').split(/\r?\n/);
+    const cells = header!.split(';').slice(0, -1).map((_, index) => line.split(';')[index] ?? '');
+    const lines = [`${cells.join(';')};1;`, `${cells.join(';')};1;2;`, `${cells.slice(1).join(';')};`, cells.join(';'), `${cells.join(';')};1`, ';', 'x'];
+    const path = join(folder, 'cells.csv');
+    await writeFile(path, `${[title, header, ...lines].join('\r\n')}\r\n`);
+    const { collected } = await trial(source, path);
+    expect(collected!.members[0]!.rejects.map(({ message }) => message.replace('expected 21 cells and a closing semicolon, found ', ''))).toEqual([
+      '22 cells and a closing semicolon', '23 cells and a closing semicolon', '20 cells and a closing semicolon', '21 cells and no closing semicolon',
+      '22 cells and no closing semicolon', '1 cells and a closing semicolon', '1 cells and no closing semicolon',
+    ]);
+  });
+
   it('are recognised by their content under any name', async () => {
     const path = join(folder, 'download (3).bin');
     await writeFile(path, readFileSync(join(FOLDER, 'fixture', 'zone-rural-crops.csv')));
@@ -72,6 +85,7 @@ describe('title lines and document names', () => {
     ['\uFEFFQuotazioni Immobiliari : Informazioni di Zona OMI - Semestre 2025/1 - elaborazione del 3-DIC-25', { kind: 'ZONE', semester: { text: '2025_1', halfYear: 4050 }, elaborated: '2025-12-03' }],
     ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/3 - elaborazione del 27-APR-19', null],
     ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-ABR-19', null],
+    ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 31-APR-19', null],
     ['Area_territoriale;Regione', null],
   ])('are parsed: %j as %j', (line, expected) => {
     expect(parseTitle(line)).toEqual(expected);
@@ -79,6 +93,7 @@ describe('title lines and document names', () => {
 
   it('state the half-year of perimeters and the day on which they were generated', () => {
     expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: '2019-02-22', time: '15:55' });
+    expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 31/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: null, time: null });
     expect(parseDocumentName('GORIZIA')).toBeNull();
   });
 });

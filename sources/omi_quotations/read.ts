@@ -173,8 +173,11 @@ function headerOf(kind: Kind, line: Line, at: string): Header {
 function readRecord(title: Title, { columns, width }: Header, readers: Readers, line: Line, member: MemberSink): void {
   const cells = line.text.split(';');
   const reject = (code: string, message: string): void => member.reject({ position: line.number, code, message, raw: line.text });
-  if (cells.length !== width + 1 || cells.at(-1)?.trim() !== '') {
-    return reject('cell_count', `expected ${width} cells and a closing semicolon, found ${cells.length} cells`);
+  // The empty text after the closing semicolon is not a cell.
+  const isClosed = cells.length > 1 && cells.at(-1)?.trim() === '';
+  const count = isClosed ? cells.length - 1 : cells.length;
+  if (!isClosed || count !== width) {
+    return reject('cell_count', `expected ${width} cells and a closing semicolon, found ${count} cells and ${isClosed ? 'a' : 'no'} closing semicolon`);
   }
   if (line.text.includes('\0')) return reject('nul_character', 'expected text, found a NUL character');
   columns.sample((index) => cells[index]);

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
+import { isDay, isoDate } from '../../pipelines/readers/iso-date.ts';
 
 /** Types of building, with the code (`Cod_Tip`) and the name (`Descr_Tipologia`) of each type. */
 export const PROPERTY_TYPES: ReadonlyMap<number, string> = new Map([
@@ -55,34 +56,30 @@ const TITLE = /^\uFEFF?Quotazioni Immobiliari\s*:\s*(Valori di Mercato|Informazi
 
 /**
  * Parses the first line of a CSV, such as `Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-APR-19`. Returns null
- * for any other text.
+ * for any other text and for a day that does not exist.
  */
 export function parseTitle(line: string): Title | null {
   const match = TITLE.exec(line);
   if (match === null) return null;
   const [, kind, year = '', half = '', day = '', monthName = '', yearOfCentury = ''] = match;
   const month = MONTHS.indexOf(monthName) + 1;
-  if (month === 0) return null;
-  return {
-    kind: kind === 'Valori di Mercato' ? 'VALORI' : 'ZONE',
-    semester: semesterOf(year, half),
-    elaborated: `20${yearOfCentury}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}`,
-  };
+  const elaborated = `20${yearOfCentury}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return isDay(elaborated) ? { kind: kind === 'Valori di Mercato' ? 'VALORI' : 'ZONE', semester: semesterOf(year, half), elaborated } : null;
 }
 
 const DOCUMENT = /Anno\/Semestre\s*(\d{4})\/([12])(?:\s+generato il\s+(\d{2})\/(\d{2})\/(\d{4})(?:\s+(\d{2}):(\d{2}))?)?/;
 
-/** Parses the document name of a KML, such as `GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55`. Returns null for any other text. */
+/**
+ * Parses the document name of a KML, such as `GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55`. Returns null for any other text. A day that does
+ * not exist counts as not stated.
+ */
 export function parseDocumentName(text: string): { readonly semester: Semester; readonly generated: string | null; readonly time: string | null } | null {
   const match = DOCUMENT.exec(text);
   if (match === null) return null;
   const [, year = '', half = '', ...moment] = match;
-  const [day, , , hour] = moment;
-  return {
-    semester: semesterOf(year, half),
-    generated: day === undefined ? null : moment.slice(0, 3).reverse().join('-'),
-    time: hour === undefined ? null : moment.slice(3).join(':'),
-  };
+  const [day = '', month = '', yearOfDay = '', hour] = moment;
+  const generated = isoDate(`${day}/${month}/${yearOfDay}`);
+  return { semester: semesterOf(year, half), generated, time: generated === null || hour === undefined ? null : moment.slice(3).join(':') };
 }
 
 // --- cells -------------------------------------------------------------------------------------------------------

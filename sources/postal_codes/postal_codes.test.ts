@@ -34,6 +34,39 @@ describe('postal codes', () => {
     expect(collected!.rows['raw_postal_code']![0]).toMatchObject({ cap: '86001', ...comune });
   });
 
+  describe('in a JSON list', () => {
+    const read = async (objects: readonly unknown[]) => {
+      const path = join(folder, 'comuni_cap_2024.json');
+      await writeFile(path, JSON.stringify(objects));
+      const { collected, error } = await trial(source, path);
+      const rows = collected?.rows['raw_postal_code']!.map(({ cap, belfiore, istat_code }) => [cap, belfiore, istat_code]);
+      return { rows, rejects: collected?.members[0]!.rejects.map(({ message, raw }) => [message, raw]), error };
+    };
+    const OBJECTS = [
+      { cap: '86001' }, { cap: '86002', belfiore: 'Z002' }, { istat: '070903' }, { codice_postale: ['86004'], codice_catastale: 'Z004' }, { zip: 86005, cap: '86006', pro_com: 70905 },
+    ];
+    const noCap = 'cap: expected a postal code, found null';
+
+    it('are read from each object, whatever the order of the objects, and an object without a postal code or without a comune is rejected', async () => {
+      for (const [index] of OBJECTS.entries()) {
+        const { rows, rejects, error } = await read([...OBJECTS.slice(index), ...OBJECTS.slice(0, index)]);
+        expect(error).toBeNull();
+        expect(rows!.sort()).toEqual([['86002', 'Z002', null], ['86004', 'Z004', null], ['86006', null, '070905']]);
+        expect(rejects!.sort()).toEqual([['belfiore: expected a cadastral or an ISTAT code, found null', '{"cap":"86001"}'], [noCap, '{"istat":"070903"}']]);
+      }
+    });
+
+    it('are read even if the code of the comune is missing in the first 200 objects', async () => {
+      const { rows, rejects } = await read([...Array.from({ length: 200 }, () => ({ cap: '86001' })), ...Array.from({ length: 800 }, () => ({ cap: '86002', belfiore: 'Z002' }))]);
+      expect([rows!.length, rejects!.length]).toEqual([800, 200]);
+    });
+
+    it('are not read if no object has a code of the comune', async () => {
+      const { error } = await read([{ cap: '86001' }, { cap: '86002' }]);
+      expect(error).toMatchObject({ code: 'COLUMNS_CHANGED', detail: expect.stringContaining('belfiore') });
+    });
+  });
+
   it('are read as areas from a GeoPackage, and keep the CRS of the GeoPackage', async () => {
     const path = join(folder, 'zone_cap_2024.gpkg');
     const square = { type: 'Polygon', coordinates: [[[500_000, 4_600_000], [500_100, 4_600_000], [500_100, 4_600_100], [500_000, 4_600_000]]] };

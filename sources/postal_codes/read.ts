@@ -102,16 +102,18 @@ async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: st
   await member.close(records);
 }
 
-/** Reads a list of objects, one per comune or per pair. The value of `cap` may be a list. Each pair is a record. */
+/**
+ * Reads a list of objects, one per comune or per pair. The value of `cap` may be a list. Each pair is a record. All objects together determine the expected
+ * columns, and an object without a postal code or without a code of the comune is rejected.
+ */
 async function readJson(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ ...facts, envelope: { before: '[', after: ']' } });
   let position = 0;
-  let columns: PropertyColumns<keyof typeof ALIASES> | null = null;
+  const columns = new PropertyColumns((names) => expectedOf(columnsOf(names.map(normaliseHeader)), at), member);
   for await (const item of jsonArray(stream, at)) {
     const object = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : {};
     const names = new Map(Object.keys(object).map((name) => [normaliseHeader(name), name]));
     const used = columnsOf([...names.keys()]);
-    columns ??= new PropertyColumns(expectedOf(used, at), member);
     columns.take(Object.keys(object), (index) => Object.values(object)[index]);
     const value = (key: keyof typeof ALIASES): unknown => (used[key] === undefined ? null : object[names.get(used[key]) ?? '']);
     const caps = value('cap');
@@ -121,6 +123,6 @@ async function readJson(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: s
     }
     await member.drain();
   }
-  columns?.end();
+  columns.end();
   await member.close(position);
 }

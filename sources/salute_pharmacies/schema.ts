@@ -1,6 +1,6 @@
 /** Validates the record of a pharmacy and converts its fields. */
 import { z } from 'zod';
-import { isoDate } from '../../pipelines/readers/iso-date.ts';
+import { isDay, isoDate } from '../../pipelines/readers/iso-date.ts';
 import { coordinate, optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';
 
 /** Column names of each field. The publisher has used several spellings of some names. */
@@ -50,13 +50,13 @@ export function withoutEntities(cell: string): string {
   });
 }
 
-/** A day, such as `31/12/2025`; null for `-` or an empty cell. */
+/** A day, such as `31/12/2025` or `2025-12-31`; null for `-` or an empty cell. */
 const day = z.string().transform((value, context) => {
   const written = value.trim();
   if (/^-*$/.test(written)) return null;
   const iso = isoDate(written.slice(0, 10)) ?? /^\d{4}-\d{2}-\d{2}/.exec(written)?.[0] ?? null;
-  if (iso !== null && !Number.isNaN(Date.parse(`${iso}T00:00:00Z`))) return iso;
-  context.addIssue({ code: 'custom', message: 'expected a day DD/MM/YYYY, - or nothing' });
+  if (iso !== null && isDay(iso)) return iso;
+  context.addIssue({ code: 'custom', message: 'expected an existing day DD/MM/YYYY or YYYY-MM-DD, - or nothing' });
   return z.NEVER;
 });
 

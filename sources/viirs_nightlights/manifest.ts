@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'viirs_nightlights',
-  version: 3,
+  version: 4,
   title: 'VIIRS Black Marble VNP46A4, light at night: annual composite with cells of 15″',
   italianTitle: 'VIIRS Black Marble VNP46A4, luci notturne: composito annuale con celle di 15″',
   attribution: {
@@ -22,7 +22,13 @@ export const manifest: Manifest = {
   cadence: 'yearly',
   crs: 'EPSG:4326; the name of an HDF5 contains its position: column h and row v of tiles of 10°',
   keep: 'newest',
-  ignored: {},
+  ignored: {
+    'VNL_*.cf_cvg.*': 'number of cloud-free observations: not served',
+    'VNL_*.cvg.*': 'number of observations: not served',
+    'VNL_*.lit_mask.*': 'mask of lit cells: not served',
+    'VNL_*.maximum.*': 'highest radiance of the year: not served',
+    'VNL_*.minimum.*': 'lowest radiance of the year: not served',
+  },
   envelope: { rejectShare: 0 },
   layers: ['radiance_tile'],
 };

@@ -4,6 +4,21 @@ import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
 /** File names of rasters: `VNP46A4.A2025001.h19v04.002.2026120123456.h5`, `VJ146A4.…h5`, `VNL_v22_npp-j01_2023_global_….average_masked.dat.tif`. */
 export const NAME = /^(?:V(?:NP|J1)46A4[^/]*\.(?:h5|tiff?)|VNL_[^/]*\.tiff?)$/i;
+/**
+ * Other rasters of the VNL product in the same folder, by the part of the name that precedes the extension. Their cells contain no average or median radiance.
+ */
+export const COMPANIONS: Readonly<Record<string, string>> = {
+  cf_cvg: 'the number of cloud-free observations',
+  cvg: 'the number of observations',
+  lit_mask: 'a mask of lit cells',
+  maximum: 'the highest radiance of the year',
+  minimum: 'the lowest radiance of the year',
+};
+/** Pattern of the names of COMPANIONS, such as `VNL_v22_npp-j01_2023_global_….cf_cvg.dat.tif`. The group contains the key in COMPANIONS. */
+export const COMPANION = new RegExp(`^VNL_[^/]*?[._-](${Object.keys(COMPANIONS).join('|')})(?=[._-]|$)`, 'i');
+/** File names of rasters with radiances. */
+export const RADIANCE = new RegExp(`(?!${COMPANION.source})${NAME.source}`, 'i');
+
 /** File names of NASA's products, in which the radiance is never below zero. */
 const NASA = /^V(?:NP|J1)46A4/i;
 

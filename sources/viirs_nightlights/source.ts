@@ -2,7 +2,7 @@ import { defineSource, inputError, type Probe, type Recognition } from '../../pi
 import { lookAtRasters, readTile, TILE_COLUMNS, type RasterLook } from '../../pipelines/readers/raster-tiles.ts';
 import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
-import { NAME, tile } from './schema.ts';
+import { COMPANION, COMPANIONS, NAME, RADIANCE, tile } from './schema.ts';
 
 /** Names of the tiles of 10° that overlap Italy. */
 const TILES = ['h18v04', 'h19v04', 'h18v05', 'h19v05'];
@@ -22,13 +22,20 @@ function issueOf({ name, dated }: RasterLook): string {
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  const [look] = await lookAtRasters(probe, NAME);
+  const looks = await lookAtRasters(probe, NAME);
+  // A zip may contain rasters with radiances and other rasters of the product.
+  const look = looks.find(({ name }) => !COMPANION.test(name)) ?? looks[0];
   if (look === undefined) return null;
   const vintage = YEARS.map((pattern) => pattern.exec(look.name)?.[1]).find((year) => year !== undefined);
   if (vintage === undefined) {
     throw inputError('the year of the light at night is unknown', {
       code: 'VIIRS_YEAR', at: probe.name, detail: `expected a year in the name, found ${JSON.stringify(look.name)}`, hint: 'Give the file the name under which it was published.',
     });
+  }
+  const content = COMPANIONS[COMPANION.exec(look.name)?.[1]?.toLowerCase() ?? ''];
+  if (content !== undefined) {
+    const ignored = `the cells contain ${content}; the average or median radiance of the year is read instead`;
+    return { role: 'companion', vintage, region: null, complete: false, ignored };
   }
   const place = /h\d{2}v\d{2}/i.exec(look.name)?.[0].toLowerCase();
   const dated = issueOf(look);
@@ -44,5 +51,5 @@ export default defineSource({
   layers,
   keys: { raw_tile: ['name'] },
   recognise,
-  read: (file, sink) => readTile(file, sink, NAME, tile),
+  read: (file, sink) => readTile(file, sink, RADIANCE, tile),
 });

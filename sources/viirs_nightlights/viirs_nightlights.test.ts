@@ -1,9 +1,12 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { writeViirs, type ViirsTile } from '../../pipelines/synthetic/viirs-writer.ts';
+import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
+import { COMPANIONS } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeLoad } from '../../test/harness/loaded.ts';
@@ -47,6 +50,38 @@ describe('light at night', () => {
 
   it('is ignored outside Italy', async () => {
     expect((await trial(source, tile('VJ146A4.A2026001.h20v05.002.2027120045030.h5', 3))).recognition?.ignored).toContain('outside Italy');
+  });
+
+  describe('in VNL files', () => {
+    const PRODUCT = 'VNL_v22_npp-j01_2022_global_vcmslcfg_c202303062300';
+    const bytes = readFileSync(fileURLToPath(new URL(`./fixture/${PRODUCT}.average_masked.dat.tif`, import.meta.url)));
+
+    it.each(['average', 'average_masked', 'median', 'median_masked'])('is read from %s', async (part) => {
+      const path = join(folder, `${PRODUCT}.${part}.dat.tif`);
+      writeFileSync(path, bytes);
+      const { recognition, collected } = await trial(source, path);
+      expect(recognition).toMatchObject({ role: 'year', vintage: '2022', complete: true });
+      expect(recognition).not.toHaveProperty('ignored');
+      expect(collected!.rows['raw_tile']).toHaveLength(1);
+    });
+
+    it.each(Object.entries(COMPANIONS))('is not read from %s (%s), which is ignored', async (part, content) => {
+      for (const name of [`${PRODUCT}.${part}.dat.tif`, `${PRODUCT}.${part}.tif`, `VNL_2022_${part.toUpperCase()}.tif`]) {
+        const path = join(folder, name);
+        writeFileSync(path, bytes);
+        expect((await trial(source, path)).recognition, name).toMatchObject({ vintage: '2022', ignored: expect.stringContaining(content) });
+      }
+    });
+
+    it('is read from a zip that also contains a different raster of the product', async () => {
+      const path = join(folder, 'VNL_2022.zip');
+      await writeZip(path, ['cf_cvg', 'average'].map((part): ZipEntry => [`${PRODUCT}.${part}.dat.tif`, bytes]));
+      const { recognition, collected } = await trial(source, path);
+      expect(recognition).toMatchObject({ role: 'year', vintage: '2022' });
+      expect(collected!.rows['raw_tile']![0]!['name']).toBe(`${PRODUCT}.average.dat`);
+      await writeZip(path, [[`${PRODUCT}.cf_cvg.dat.tif`, bytes]]);
+      expect((await trial(source, path)).recognition?.ignored).toContain('cloud-free');
+    });
   });
 
   it('is rejected if a product of NASA has a value below zero', async () => {
