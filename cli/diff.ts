@@ -3,6 +3,7 @@ import type { Region } from '../pipelines/contract/regions.ts';
 import { diff, type Difference } from '../pipelines/operate/diff.ts';
 import { textTable } from '../pipelines/text-table.ts';
 import { command, look, parseRegion } from './command.ts';
+import { oneFormat } from './format-name.ts';
 
 export function diffCommand(): Command {
   return command('diff', [
@@ -11,11 +12,14 @@ export function diffCommand(): Command {
     .argument('<region>', 'name or ISTAT code', parseRegion)
     .option('--csv', 'print as CSV with the columns relation, comune, what, rows')
     .option('--json', 'print as JSON')
-    .action(({ code, name }: Region, { csv = false, json = false }: { csv?: boolean; json?: boolean }) => look({ json: json && !csv }, async ({ database }) => {
-      const differences = await diff(database, code);
-      if (csv) return [differences, () => asCsv(differences)];
-      return [differences, () => (differences.length === 0 ? `${name}: the current and the previous publication are identical` : differences.map(describe).join('\n\n'))];
-    }));
+    .action(async ({ code, name, slug }: Region, { csv = false, json = false }: { csv?: boolean; json?: boolean }) => {
+      oneFormat(json, csv ? '--csv' : null, 'Leave one of the options out.', `npx mappale diff ${slug} --json`);
+      return look({ json }, async ({ database }) => {
+        const differences = await diff(database, code);
+        if (csv) return [differences, () => asCsv(differences)];
+        return [differences, () => (differences.length === 0 ? `${name}: the current and the previous publication are identical` : differences.map(describe).join('\n\n'))];
+      });
+    });
 }
 
 function describe({ relation, comuni }: Difference): string {

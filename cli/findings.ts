@@ -9,8 +9,10 @@ import {
 import { group } from '../pipelines/progress.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
 import { textTable } from '../pipelines/text-table.ts';
+import { retyped, withOption } from '../pipelines/typed.ts';
 import { command, print } from './command.ts';
 import { comunePlace } from './comune.ts';
+import { oneFormat } from './format-name.ts';
 
 interface Options {
   readonly comune: string;
@@ -29,6 +31,11 @@ export function findingsCommand(): Command {
     .option('--json', 'print the counts as JSON')
     .action(async (options: Options) => {
       const out = options.out === undefined ? null : expandPath(options.out);
+      if (out === null && options.format !== undefined) {
+        oneFormat(options.json, `--format ${options.format}`, 'Write the list to a file with --out, or leave --json out.', retyped(
+          withOption('--out', `findings.${options.format}`), `npx mappale findings --comune CODE --format ${options.format} --out findings.${options.format} --json`,
+        ));
+      }
       if (out !== null) await mustBePlace(out);
       await withContext({ access: 'read' }, async (context) => {
         const { region, belfiore } = await comunePlace(context, options.comune, (code) => `npx mappale findings --comune ${code}`);

@@ -1,4 +1,4 @@
-/** Parses the value of `--format`. */
+/** Checks options that select the format of the output. */
 import { MappaleError } from '../pipelines/errors.ts';
 import { nearest, retyped, withOption } from '../pipelines/typed.ts';
 
@@ -12,5 +12,19 @@ export function formatNamed<F>(name: string, formats: Readonly<Record<string, F>
   throw new MappaleError('there is no such format', {
     code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Omit --format for ${usual}.`,
     fix: retyped(withOption('--format', meant), `${command} --format ${meant}`),
+  });
+}
+
+/**
+ * Refuses `--json` together with an option for a different format of the same output.
+ * @param other the other option as typed, such as `--format csv`
+ * @param hint how to get both, or which option to omit
+ * @param fix corrected command
+ * @throws MappaleError `FORMATS_SEVERAL` (exit 2)
+ */
+export function oneFormat(json: boolean | undefined, other: string | null, hint: string, fix: string): void {
+  if (json !== true || other === null) return;
+  throw new MappaleError('the output can have only one format', {
+    code: 'FORMATS_SEVERAL', kind: 'usage', detail: `expected --json or ${other}, found both`, hint, fix,
   });
 }

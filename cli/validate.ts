@@ -5,6 +5,7 @@ import { EXIT, MappaleError } from '../pipelines/errors.ts';
 import { loadSources } from '../pipelines/contract/registry.ts';
 import { COLUMNS_ADDED, mustExist, validate, type FileVerdict, type Finding } from '../pipelines/operate/validate.ts';
 import { command, describeUnknown, parseCount } from './command.ts';
+import { oneFormat } from './format-name.ts';
 import { asInstalled, retyped, withOption } from '../pipelines/typed.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 
@@ -22,8 +23,11 @@ export function validateCommand(): Command {
     .option('--sample <n>', 'check only the first N records of each file', parseCount)
     .option('--json', 'same as --format json')
     .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {
+      if (!(FORMATS as readonly string[]).includes(options.format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Omit --format for text.', fix: retyped(withOption('--format', 'text'), 'npx mappale validate FILE') });
+      oneFormat(options.json, ['text', 'json'].includes(options.format) ? null : `--format ${options.format}`, 'Leave one of the options out.', retyped(
+        withOption('--format', 'json'), 'npx mappale validate FILE --json',
+      ));
       const format = (options.json === true ? 'json' : options.format) as Format;
-      if (!FORMATS.includes(format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Omit --format for text.', fix: retyped(withOption('--format', 'text'), 'npx mappale validate FILE') });
       const paths = files.map(expandPath);
       for (const path of paths) await mustExist(path);
       const verdicts = await validate(paths, await loadSources(), options.sample ?? null, (verdict) => {

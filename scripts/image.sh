@@ -6,6 +6,9 @@
 #
 #   scripts/image.sh [compose]
 set -euo pipefail
+case "${1:-}" in
+  -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly IMAGE=mappale:try VOLUME=mappale-try-$$ SERVER=mappale-try-server-$$ PORT=9000 LARGEST_MB=450

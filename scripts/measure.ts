@@ -2,6 +2,7 @@
  * Measures the structure of a checkout: lines per folder, repeated SQL, long functions, boolean parameters, long parameter lists, and exports that no other
  * file imports. To compare two commits, run `npm run measure -- --root FOLDER` on a checkout of each.
  */
+import './help.ts';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -14,6 +14,9 @@
 #
 # Needs git, node, tar, unzip, and psql and pg_dump of the server's version.
 set -euo pipefail
+case "${1:-}" in
+  -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 commit=$(git rev-parse --verify "$1^{commit}")

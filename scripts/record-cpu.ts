@@ -3,6 +3,7 @@
  * local PostgreSQL server on Linux, and must have the same content with at least two regions. The ratios are relative to the first database. The batches of the
  * databases alternate, so that other work on the machine affects all databases equally.
  */
+import './help.ts';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';

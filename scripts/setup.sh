@@ -11,6 +11,9 @@
 # The install script of gdal-async would compile a bundled GDAL for half an hour. `npm ci --ignore-scripts`
 # prevents this.
 set -euo pipefail
+case "${1:-}" in
+  -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Creates .mappale, because the program keeps its data in this folder only if the folder exists.

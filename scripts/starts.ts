@@ -4,6 +4,7 @@
  *   npm run starts                                # --help and --version
  *   npm run starts -- --database postgres://…     # also status and parcel, in a database with a published region
  */
+import './help.ts';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -3,6 +3,7 @@
  * this program in turn, in one run, on the same bytes. Quote ratios, because machines differ. Measurements are appended to `history.jsonl`. To compare two
  * commits, run `npm run bench -- compare COMMIT COMMIT`.
  */
+import '../help.ts';
 import { readConfig } from '../../pipelines/config.ts';
 import { onDatabase } from '../../pipelines/db/index.ts';
 import { MappaleError } from '../../pipelines/errors.ts';

@@ -4,6 +4,7 @@
  *   npm run build                the whole program: this script, then snapshot.ts
  *   npm run compile -- FOLDER    this script, into a different folder, for tests
  */
+import '../help.ts';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

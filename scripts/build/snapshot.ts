@@ -4,6 +4,7 @@
  *   npm run snapshot                for the program in `dist/`, as `npm run build` does
  *   npm run snapshot -- FOLDER      for a program in a different folder, for tests
  */
+import '../help.ts';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../../pipelines/config.ts';

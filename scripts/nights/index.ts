@@ -3,6 +3,7 @@
  * simulated publishers change files, fail, repeat files, and send truncated or wrong content. The option `--database` is the URL of an empty PostgreSQL
  * database. Exits with 1 if a night does not have the expected result or the database grows too much.
  */
+import '../help.ts';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -2,6 +2,7 @@
  * Builds the documentation site: `npm run docs`. The option `--out` is the output folder (default `.mappale/site`). The option `--base` is the URL path below
  * which a web server serves the site (default `/`). The comments of the tables come from a temporary embedded database.
  */
+import '../help.ts';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadSources } from '../../pipelines/contract/registry.ts';

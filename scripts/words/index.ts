@@ -6,6 +6,7 @@
  *   npm run words -- --sample 200 --seed 7      random sentences, for a person to read
  *   npm run words -- --known                    writes the number of findings in each file to known.json
  */
+import '../help.ts';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { randomOf } from '../../pipelines/synthetic/random.ts';

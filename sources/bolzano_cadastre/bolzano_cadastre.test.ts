@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { walkWkb } from '../../pipelines/formats/wkb.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import source from './source.ts';
@@ -13,6 +14,16 @@ import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const region = makeRegion({ parcels: 600, seed: 3, region: 4 });
+
+/** Returns the SRID and the sides of a polygon with one ring, without the direction of the sides. */
+function shapeOf(ewkb: Buffer): { srid: number; sides: string[] } {
+  const corners: string[] = [];
+  walkWkb(ewkb, (at) => {
+    corners.push(`${ewkb.readDoubleLE(at)} ${ewkb.readDoubleLE(at + 8)}`);
+    return null;
+  });
+  return { srid: ewkb.readUInt32LE(5), sides: corners.slice(1).map((corner, index) => [corners[index], corner].sort().join(', ')).sort() };
+}
 
 const folder = temporaryFolder();
 beforeAll(() => synthetic.write(region, folder));
@@ -40,6 +51,12 @@ describe('the parcels of Bolzano', () => {
     const [geopackage, shapefile] = await Promise.all([trial(source, path), trial(source, join(FOLDER, 'fixture', 'names-cut.zip'))]);
     const plain = ({ collected }: typeof geopackage) => collected!.rows['raw_parcel']!.map(({ geom: _geom, ...row }) => row);
     expect(plain(geopackage)).toEqual(plain(shapefile));
+    // The formats have different directions and starting points of rings.
+    const shapes = ({ collected }: typeof geopackage) => collected!.rows['raw_parcel']!.map(({ geom }) => shapeOf(geom as Buffer));
+    expect(shapes(geopackage)).toEqual([{ srid: 25832, sides: [
+      '677000 5152000, 677000 5152010', '677000 5152000, 677010 5152000', '677000 5152010, 677010 5152010', '677010 5152000, 677010 5152010',
+    ] }]);
+    expect(shapes(shapefile)).toEqual(shapes(geopackage));
     expect(geopackage.recognition).toMatchObject({ role: 'parcels', complete: false });
   });
 

@@ -57,7 +57,8 @@ select pg_get_partkeydef(to_regclass($1)) as key
 
 -- statement: keep_replaced
 -- Copies the fids of given parcels and the parcels' rows before the rows are replaced. A rollback needs the fids and the rows.
-create table previous.:"rows" as
+create table previous.:"rows" (like :"published" including defaults);
+insert into previous.:"rows"
 select t.*
 from :"published" t
 join :"fids" using (fid);
@@ -341,12 +342,17 @@ where x.indrelid = to_regclass($1)
   )
 
 -- statement: previous_tables
--- A table whose rows were replaced in place has the name of an earlier partition.
+-- A table whose rows were replaced in place has the name of an earlier partition. Replaced rows are in a separate table.
 select distinct
   t.relation,
-  coalesce(t.held_in, t.partition) as partition
+  n.name as partition
 from ledger.publication_table t
 join ledger.publication p using (publication_id)
+cross join lateral (
+  values
+    (coalesce(t.held_in, t.partition)),
+    (t.partition || '_rows')
+) n (name)
 where p.state = 'previous'
-  and to_regclass('previous.' || quote_ident(coalesce(t.held_in, t.partition))) is not null
+  and to_regclass('previous.' || quote_ident(n.name)) is not null
 order by 1, 2

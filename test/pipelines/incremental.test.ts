@@ -3,6 +3,9 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
+import { dropPast, makeHistory } from '../../pipelines/db/history.ts';
+import { dropRegionSchemas, makeRegionSchemas } from '../../pipelines/db/region-schemas.ts';
+import { alignPrevious } from '../../pipelines/db/reshape.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';
@@ -342,6 +345,34 @@ describeDatabase('an incremental build', (engine) => {
     expect(await recount(context.database)).toEqual(counted);
     expect(await diff(context.database, REGION)).toEqual([]);
     expect(await keptHistory(context.database)).toEqual(kept);
+  });
+
+  it('restores the former rows of a patched table after an upgrade that adds a column or removes one', async () => {
+    await edit(files.folder, 'Z009', (member, index) => (index === 2 ? moved(member) : member));
+    const before = await currentContent(context.database);
+    await run();
+    expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.risk']));
+    const after = await currentContent(context.database);
+    /** Changes tables as an upgrade does. @returns the columns that tables with replaced rows gained or lost */
+    const upgrade = (sql: string): Promise<string[]> => context.database.session((session) => session.transaction(async () => {
+      await dropRegionSchemas(session);
+      await dropPast(session);
+      await session.script(sql, 'test');
+      const steps = await alignPrevious(session);
+      await makeHistory(session);
+      await makeRegionSchemas(session);
+      return steps.flatMap((step) => /^previous\.([a-z]+)_14_\d+_rows: column (note|place) (added|dropped)/.exec(step)?.slice(1).join(' ') ?? []).sort();
+    }));
+    const back = async (): Promise<void> => {
+      await rollback(context.database, REGION, await openRun(context.database));
+    };
+    expect(await upgrade("alter table core.parcel add column note text; alter table section.risk add column place text not null default ''"))
+      .toEqual(['parcel note added', 'risk place added']);
+    await back();
+    expect(await upgrade('alter table core.parcel drop column note; alter table section.risk drop column place')).toEqual(['parcel note dropped', 'risk place dropped']);
+    expect(await recount(context.database)).toEqual(before);
+    await back();
+    expect(await recount(context.database)).toEqual(after);
   });
 
   it('builds tables that depend on the outline of all parcels only if the parcels\' box, or a parcel of a comune without a boundary, changed', async () => {

@@ -63,6 +63,14 @@ describe('every command', () => {
     const { status, stdout } = spawnSync(process.execPath, [PROGRAM, ...words, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
     expect([status, JSON.parse(stdout)]).toEqual([2, { error: 'ARGUMENTS_INVALID', message }]);
   });
+
+  it.each([
+    [['findings', '--comune', 'H833', '--format', 'csv'], '--format csv'], [['findings', '--comune', 'H833', '--format=geojson'], '--format geojson'],
+    [['diff', 'molise', '--csv'], '--csv'], [['validate', 'FILE', '--format', 'junit'], '--format junit'], [['validate', 'FILE', '--format', 'github'], '--format github'],
+  ])('refuses --json with an option for a different output format: %j', (words, other) => {
+    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, ...words, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
+    expect([status, JSON.parse(stdout)]).toMatchObject([2, { error: 'FORMATS_SEVERAL', detail: `expected --json or ${other}, found both` }]);
+  });
 });
 
 describeDatabase('with --json, a command', (engine) => {
