@@ -63,6 +63,11 @@ describe('every command', () => {
     const { status, stdout } = spawnSync(process.execPath, [PROGRAM, ...words, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
     expect([status, JSON.parse(stdout)]).toEqual([2, { error: 'ARGUMENTS_INVALID', message }]);
   });
+
+  it.each(['2026-13-01', '2026-02-31', '2026-1-31', 'yesterday'])('changes refuses --since %s, which is not a day', (day) => {
+    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, 'changes', 'molise', '--since', day, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
+    expect([status, JSON.parse(stdout)]).toEqual([2, expect.objectContaining({ error: 'SINCE_INVALID', detail: expect.stringContaining(`found ${day}`) })]);
+  });
 });
 
 describeDatabase('with --json, a command', (engine) => {
