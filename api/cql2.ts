@@ -363,14 +363,14 @@ class TextParser {
     this.#next += 1;
     this.#take('Z');
     const [depth = 0] = SHAPES[type] ?? [];
-    return { type, coordinates: depth === 0 ? this.#list(() => this.#position())[0] : this.#nested(depth) };
+    return { type, coordinates: depth === 0 ? this.#list(() => this.#position())[0] : this.#nested(depth, type) };
   }
 
-  #nested(depth: number): unknown[] {
+  #nested(depth: number, type: string): unknown[] {
     return this.#list(() => {
-      if (depth > 1) return this.#nested(depth - 1);
+      if (depth > 1) return this.#nested(depth - 1, type);
       // The positions of a multipoint may be in parentheses.
-      if (!this.#take('(')) return this.#position();
+      if (type !== 'MultiPoint' || !this.#take('(')) return this.#position();
       const position = this.#position();
       this.#expect(')');
       return position;

@@ -8,6 +8,7 @@ import { mustBePlace } from '../pipelines/formats/atomic-write.ts';
 import { VERSION } from '../pipelines/program.ts';
 import { group } from '../pipelines/progress.ts';
 import { withContext } from '../pipelines/run/context.ts';
+import { isDay } from '../pipelines/readers/iso-date.ts';
 import { retyped, withOption } from '../pipelines/typed.ts';
 import { command, parseRegion, print } from './command.ts';
 import { formatNamed } from './format-name.ts';
@@ -46,7 +47,7 @@ export function changesCommand(): Command {
 /** @throws MappaleError `SINCE_INVALID` (exit 2) */
 function parseSince(text: string): ChangesFrom {
   if (/^\d{1,9}$/.test(text)) return { publication: Number(text), fid: null };
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toISOString().startsWith(text)) return { day: text };
+  if (isDay(text)) return { day: text };
   throw new MappaleError('--since is not valid', {
     code: 'SINCE_INVALID', kind: 'usage', detail: `expected a day, YYYY-MM-DD, or the number of a publication, found ${text}`, hint: 'Give the day of your last export.',
     fix: retyped(withOption('--since', '2026-01-31'), 'npx mappale changes REGION --since 2026-01-31'),

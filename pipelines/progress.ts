@@ -15,7 +15,8 @@ export function progressLine(subject: string, rows: number, bytes: number, total
 /** Formats a size such as `512 B`, `1.4 MB` or `2.3 GB`. 1 MB is 1,000,000 bytes, as on the publishers' pages. */
 export function byteText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
-  const power = Math.min(3, Math.floor(Math.log10(bytes) / 3));
+  // Compares the rounded number, so that 999,999 bytes are 1.0 MB and not 1000.0 kB.
+  const power = [1, 2].find((each) => Number((bytes / 1000 ** each).toFixed(1)) < 1000) ?? 3;
   return `${(bytes / 1000 ** power).toFixed(1)} ${['', 'kB', 'MB', 'GB'][power] ?? ''}`;
 }
 
@@ -67,8 +68,10 @@ export function secondsSince(startedAt: number): number {
 
 /** Formats a duration such as `12 s`, `3 min 20 s` or `2 h 5 min`. */
 export function duration(seconds: number): string {
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

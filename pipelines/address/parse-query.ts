@@ -308,7 +308,7 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
     const [all = '', letter] = /^\s([a-z])(?![a-z'.])/.exec(text.slice(end)) ?? [];
     return letter !== undefined && pieces.length === 0 && isExponentLetter(letter, text.slice(end + all.length), digits, original) ? take(/^\s([a-z])/) : undefined;
   };
-  const rangeTo = take(/^\s?[-–]\s?(\d{1,5})(?![\d/])(?!\s?°)/);
+  const rangeTo = take(/^\s?[-–]\s?(\d{1,5})(?![\d/])(?!\s?°)/) ?? take(/^\s+e\s+(\d{1,4})(?![\d/])(?!\s?°)/);
   for (;;) {
     // Rossa is also the name of a comune.
     const painted = take(/^\s?[/\-]?\s?(rosso|rossa(?=\W+[a-z])|nero|nera)(?![a-z])/);
@@ -326,7 +326,7 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
 }
 
 /**
- * Returns whether a separate letter after a number is an exponent. In `12 a Milano`, `12 e 14` and `3 s Giorgio` the letter is a word. A capital letter, as in
+ * Returns whether a separate letter after a number is an exponent. In `12 a Milano` and `3 s Giorgio` the letter is a word. A capital letter, as in
  * `12 A Milano`, is an exponent.
  */
 function isExponentLetter(letter: string, rest: string, digits: string, original: string): boolean {

@@ -236,7 +236,7 @@ export function suffixes(text: string): Suffix[] {
 
 /** Returns the splits of a text into a possible comune and a following street, such as `milano via roma`. The shortest comune comes first. */
 export function prefixes(text: string): Split[] {
-  return cutsBetween(text).slice(1, COMUNE_WORDS).filter(({ after }) => takeType(words(after)) !== null)
+  return cutsBetween(text).slice(1, COMUNE_WORDS + 1).filter(({ after }) => takeType(words(after)) !== null)
     .map(({ before, after }) => ({ text: before, key: comuneKey(before.replace(COMUNE_OF, '')), rest: after }));
 }
 

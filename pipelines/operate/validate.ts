@@ -120,10 +120,10 @@ async function validateFile(
     else if (error instanceof MappaleError) findings.push(findingOf(error, file.path));
     else throw error;
   }
-  if (findings.length === 0) findings.push(...(await strayBytes(file)));
   // Findings that need the whole file are left out if the file could not be read completely.
-  const broken = findings.some(({ level }) => level === 'error');
-  const isWhole = !sampled && findings.length === 0;
+  const broken = findings.length > 0;
+  const isWhole = !sampled && !broken;
+  if (!broken) findings.push(...(await strayBytes(file)));
   findings.push(...sink.findings(isWhole ? 'whole' : 'part', file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));
   const cut = isWhole ? await whyCut(file, sink.members) : null;
   if (cut !== null) findings.push(cutFinding(file.name, cut));

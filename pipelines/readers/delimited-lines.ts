@@ -33,6 +33,7 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
   let carry: Buffer = Buffer.alloc(0);
   const lineOf = (bytes: Buffer): Line | null => {
     number += 1;
+    if (bytes.length > MAX_LINE_BYTES) throw lineTooLong('table', `${at}:${number}`, MAX_LINE_BYTES);
     const text = decodeLine(bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes);
     const odd = isUtf8(bytes) ? null : ODD_TEXT.exec(text);
     if (odd !== null) {

@@ -34,6 +34,6 @@ export function tilesOf({ west, south, east, north }: Box, srid: keyof typeof MA
 
 /** Returns `from`, `to` and the numbers between, at most `STEP` apart. */
 function steps(from: number, to: number): number[] {
-  const count = Math.ceil((to - from) / STEP);
+  const count = Math.max(1, Math.ceil((to - from) / STEP));
   return Array.from({ length: count + 1 }, (_, index) => from + ((to - from) * index) / count);
 }

@@ -60,7 +60,7 @@ describe('the parser of filters', () => {
     ["area_m2 = '1'", 'not a number'], ['label = 1', 'not a string'], ['area_m2 = 1e999', 'not a number'], ["area_m2 like '1%'", 'not text'], ["label between '1' and '2'", 'not a number'],
     ["label like 'a\\'", 'escape character'], ["label = 'a\u0000'", 'control characters'], ['casei(label) = 1', 'not queryable'], ['area_m2 + 1 = 2', 'cannot be read'],
     ['S_WITHIN(geometry, POINT(14 42))', 'not queryable'], ['S_INTERSECTS(label, POINT(14 42))', 'property other than geometry'], ['S_INTERSECTS(geometry, POLYGON((14 42, 15 42, 15 43)))', 'too few positions'],
-    ['S_INTERSECTS(geometry, POLYGON((14 42, 15 42, 15 43, 14 43)))', 'not closed'], ['S_INTERSECTS(geometry, BBOX(15, 42, 14, 43))', 'lower corner first'], ['S_INTERSECTS(geometry, POINT(1e300 1))', 'that is not two or three numbers'],
+    ['S_INTERSECTS(geometry, POLYGON((14 42, 15 42, 15 43, 14 43)))', 'not closed'], ['S_INTERSECTS(geometry, LINESTRING((14 42), (15 43)))', 'where a number is expected'], ['S_INTERSECTS(geometry, BBOX(15, 42, 14, 43))', 'lower corner first'], ['S_INTERSECTS(geometry, POINT(1e300 1))', 'that is not two or three numbers'],
   ])('refuses the CQL2 text %j', (text, words) => {
     expect(refusedAs(text)).toContain(words);
   });

@@ -59,6 +59,8 @@ export const CASES: readonly QueryCase[] = [
   ['Via Mazzini civico 21 Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'civico'],
   ['Via Mazzini civ.21 Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'civ. without a space'],
   ['Via Mazzini 18-22 Bologna', 'via', 'mazzini', 18, null, null, 'A944', null, 'a range begins with its first number'],
+  ['Via Mazzini 18 e 22, Bologna', 'via', 'mazzini', 18, null, null, 'A944', null, 'two numbers, from the first to the second'],
+  ['Via Mazzini 18 E, 40122 Bologna', 'via', 'mazzini', 18, 'E', null, 'A944', null, 'the exponent E before a postal code'],
   ['Via Mazzini 18 - 22, Bologna', 'via', 'mazzini', 18, null, null, 'A944', null, 'a range with blanks'],
   ['Via Mazzini snc Bologna', 'via', 'mazzini', null, null, 'SNC', 'A944', null, 'snc'],
   ['Via Mazzini S.N.C. - Bologna', 'via', 'mazzini', null, null, 'SNC', 'A944', null, 's.n.c.'],

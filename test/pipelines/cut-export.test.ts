@@ -1,5 +1,5 @@
 /** Tests exports of a web service that may lack features. The exports are reported and loaded, but supersede no file. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { regionPage } from '../../api/report/pages.ts';
@@ -18,6 +18,7 @@ import { whyCut } from '../../pipelines/readers/cut-export.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
@@ -95,6 +96,15 @@ describe(`an export of a service (seed ${seed})`, () => {
     await validate([path], await loadSources(), null, (verdict) => verdicts.push(verdict));
     expect(verdicts).toMatchObject([{ source: 'ispra_landslide', vintage: '2024', ok: true, records: 1_000 }]);
     expect(verdicts[0]!.findings.map(({ code, level }) => [code, level])).toEqual([['EXPORT_MAY_BE_CUT', 'warn']]);
+  });
+
+  it('is reported by validate even if bytes precede its zip', async () => {
+    const path = join(folder, 'made_pericolosita_frane.zip');
+    const content = geoJson({ cod_per_it: '3' }, Array.from({ length: 1_000 }, (_, i) => square(14 + (i % 40) * 0.01, 41 + Math.floor(i / 40) * 0.01)));
+    await writeZip(path, [['made_pericolosita_frane.geojson', Buffer.from(content)]]);
+    await writeFile(path, Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\n\r\n'), await readFile(path)]));
+    const [verdict] = await validate([path], await loadSources(), null, () => undefined);
+    expect(verdict!.findings.map(({ code }) => code)).toEqual(['ZIP_STRAY_BYTES', 'EXPORT_MAY_BE_CUT']);
   });
 });
 

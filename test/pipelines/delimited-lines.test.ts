@@ -23,6 +23,12 @@ it('stops a text without line ends before it fills the memory', async () => {
   await expect(lines(Buffer.alloc(200_000, 'a'), 4096)).rejects.toMatchObject({ code: 'LINE_TOO_LONG' });
 });
 
+it.each([4096, 65_537, 200_000])('reports the number of a line that is longer than 65,536 bytes, for any chunk size: %i bytes', async (size) => {
+  const content = (length: number): Buffer => Buffer.from(`a;b\n${'c'.repeat(length)}\nd;e\n`);
+  await expect(lines(content(65_537), size)).rejects.toMatchObject({ code: 'LINE_TOO_LONG', at: 'list.csv:2' });
+  expect((await lines(content(65_536), size)).map(([, text]) => text.length)).toEqual([3, 65_536, 3]);
+});
+
 it.each([
   ['a;b;c', ['a', 'b', 'c']], ['', ['']], [';', ['', '']], ['"a;b";c', ['a;b', 'c']], ['"a ""b"" c";d', ['a "b" c', 'd']], ['FARMACIA "VERA";d', ['FARMACIA "VERA"', 'd']],
   ['"never closed;d', ['"never closed', 'd']], ['"closed" too early;d', ['"closed" too early', 'd']], ['"a"', ['a']], ['a;"b"', ['a', 'b']],

@@ -70,6 +70,10 @@ describe('every command', () => {
   ])('refuses --json with an option for a different output format: %j', (words, other) => {
     const { status, stdout } = spawnSync(process.execPath, [PROGRAM, ...words, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
     expect([status, JSON.parse(stdout)]).toMatchObject([2, { error: 'FORMATS_SEVERAL', detail: `expected --json or ${other}, found both` }]);
+
+  it.each(['2026-13-01', '2026-02-31', '2026-1-31', 'yesterday'])('changes refuses --since %s, which is not a day', (day) => {
+    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, 'changes', 'molise', '--since', day, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
+    expect([status, JSON.parse(stdout)]).toEqual([2, expect.objectContaining({ error: 'SINCE_INVALID', detail: expect.stringContaining(`found ${day}`) })]);
   });
 });
 

@@ -294,7 +294,7 @@ const REFUSALS = {
   BBOX_TOO_LARGE: 'il riquadro è troppo grande',
   POLYGON_TOO_LARGE: 'il poligono è troppo grande',
   FILTER_NOT_INDEXED: 'il filtro leggerebbe ogni particella; aggiungi una condizione con un indice',
-  FILTER_TOO_SLOW: 'il filtro ha richiesto più di 2 secondi; scegli un’area più piccola',
+  FILTER_TOO_SLOW: 'il filtro ha richiesto più di {seconds} secondi; scegli un’area più piccola',
   API_KEY_REQUIRED: 'serve un token',
   INVALID_API_KEY: 'il token non è noto, è scaduto o è stato revocato',
   INSUFFICIENT_SCOPE: 'il token non ha l’ambito {required_scope}',
