@@ -57,8 +57,8 @@ class SampleReached extends Error {}
 
 /**
  * Validates files and folders.
- * @param sample number of records to read from each file, or null for all records @returns a verdict for each file that a source recognises, that cannot be
- * opened, or that the user named
+ * @param sample number of records to read from each file, or null for all records @returns a verdict for each file that a source recognises, that is unusable
+ * or an unfinished download, or that the user named
  */
 export async function validate(
   paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void,
@@ -121,7 +121,8 @@ async function validateFile(
     else throw error;
   }
   if (findings.length === 0) findings.push(...(await strayBytes(file)));
-  // Findings that need the whole file are left out if the file could not be read completely.
+  // Leaves out findings that need the whole file if the file was not read completely, or if bytes precede or follow the zip archive. After an error, also
+  // leaves out added columns.
   const broken = findings.some(({ level }) => level === 'error');
   const isWhole = !sampled && findings.length === 0;
   findings.push(...sink.findings(isWhole ? 'whole' : 'part', file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));
@@ -306,8 +307,8 @@ export class ValidationSink implements Sink {
   }
 
   /**
-   * Returns findings about the encoding. Invalid bytes are always an error. Publishers' files contain a few texts that were encoded twice, such as `ForlÃ¬`.
-   * Such texts are an error only if a large share of the accented texts was encoded twice.
+   * Returns findings about the encoding. Invalid bytes and lost letters are always an error. Publishers' files contain a few texts that were encoded twice,
+   * such as `ForlÃ¬`. Such texts are an error only if a large share of the accented texts was encoded twice.
    */
   #encoding(): Finding[] {
     const message = 'the encoding of the text is not the publisher\'s encoding';
