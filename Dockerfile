@@ -15,7 +15,7 @@ COPY sql sql
 RUN npm pack --pack-destination /tmp \
  && npm install --global --prefix /opt/mappale --omit=dev --omit=optional --ignore-scripts /tmp/mappale-*.tgz \
  && find /opt/mappale -type f \( -name '*.map' -o -name '*.d.*ts' \) -delete
-# Removes tests, TypeScript sources and manuals of npm packages, which Node never loads.
+# Removes the tests, TypeScript files and Markdown files (except licences) of npm packages, because Node never loads these files.
 RUN find /opt/mappale/lib/node_modules/mappale/node_modules \
       \( -type d \( -name test -o -name tests \) -o -type f \( -name '*.ts' -o -name '*.md' ! -iname 'licen[cs]e*' \) \) -prune -exec rm -rf {} +
 

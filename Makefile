@@ -1,6 +1,5 @@
 # Commands of mappale. `make help` lists them.
-#
-#   REGION=molise             region to load: its name, or its ISTAT code (1–20)
+#   REGION=molise             region to load, plan or refresh: its name, or its ISTAT code (1–20)
 #   DATA="/data/a /data/b"    folders with the publishers' files (paths without spaces)
 #   DATABASE_URL=postgres://… database with PostGIS; default: an embedded database in .mappale/
 #   FILES="a.zip b.csv"       files to validate
@@ -54,7 +53,7 @@ test-all: develop ## Run every test, as in continuous integration
 test-faults: develop ## Run the tests that kill processes, truncate files and fill disks
 	@$(vitest) --project '*faults' $(ARGS)
 
-test-long: develop ## Run every test on every database, with many more random cases (hours); ARGS=test/pipelines/arrival selects tests
+test-long: develop ## Run every test on PostgreSQL and on PGlite, with many more random cases (hours); ARGS=test/pipelines/arrival selects tests
 	@MAPPALE_TEST_ENGINES=postgres,pglite MAPPALE_TEST_SEQUENCES=300 MAPPALE_TEST_KILLS=300 MAPPALE_TEST_MUTATIONS=20000 MAPPALE_TEST_TRUTH=20000 $(vitest) $(ARGS)
 
 bench: develop ## Measure the time of each step on this machine

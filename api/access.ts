@@ -1,4 +1,6 @@
-/** Admits requests. The database, which all servers share, looks up the keys and counts the requests. */
+/**
+ * Admits requests. Keys are looked up and their requests are counted in the database, which all servers share. Requests without a key are counted in memory.
+ */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Count } from './counts.ts';
@@ -14,17 +16,17 @@ export type Scope = (typeof SCOPES)[number];
 /** Format of a key: `mpl_` and 32 random bytes in base64url. */
 const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;
 
-/** Result of `api.admit`, the database function that looks up a key. */
+/** Result of the database functions `api.admit` and `api.admit_rows`, or of `admitSession`. `api.admit_rows` and `admitSession` return no `network`. */
 type Admission = {
   readonly outcome: 'ADMITTED' | 'INVALID_API_KEY' | 'INSUFFICIENT_SCOPE' | 'RATE_LIMITED' | 'TOO_MANY_ATTEMPTS';
-  /** True if the database is read-only and therefore cannot count requests. */
+  /** True if the transaction is read-only, so the database did not count the request. */
   readonly read_only?: boolean;
   /** IP network of the client that sent a bad key. */
   readonly network?: string | null;
 } & Readonly<Record<'token_id' | 'quota' | 'remaining' | 'resets_at' | 'retry_after_seconds', number | null>>;
 
 export interface Caller {
-  /** Null: the request was not admitted, or its path needs no key. */
+  /** Number of the token, or 0 for a session. Null: the request was not admitted, or its path needs no key. */
   readonly tokenId: number | null;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -34,10 +36,10 @@ export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Maximum number of parallel requests of a token on a server, across all workers. */
+/** Maximum number of parallel requests of a token on a server, across all workers. Tiles and explanations have separate limits. */
 export const PER_TOKEN = 3;
 
-/** Maximum waiting time in a queue in milliseconds, except for tiles and explanations. */
+/** Maximum time in milliseconds that a request waits in a queue. Tiles, explanations and bodies have separate limits. */
 const PATIENCE_MS = 2_000;
 
 /** Maximum numbers of active and waiting tile requests of a token in one process. A map requests all tiles of a screen at once. */
@@ -81,9 +83,10 @@ interface Applicant<S = Scope> {
 }
 
 /**
- * Admits or refuses a request. If the token has a free slot, the request is counted and `work` runs.
+ * Admits or refuses a request. Runs `work` if the token has the scope, a free slot and requests left in this hour. Tile requests do not count against the
+ * hourly limit.
  * @param applicant the request; `gone` returns true if the client closed the connection while the request waited
- * @param identified receives the client before the request is refused or `work` runs
+ * @param identified receives the client after the look-up of the credential, before the request is refused or `work` runs
  * @throws ApiError 401, 403, 408, 429, 503; MappaleError; errors of `work`
  */
 export type Admit = <T>(applicant: Applicant & { readonly gone: () => boolean }, identified: (caller: Caller) => void, work: () => Promise<T>) => Promise<T>;
@@ -102,7 +105,7 @@ export const OPEN_QUOTA = 1_000;
 /**
  * Checks the key and the scope of a request without counting the request. If the scope is null, the scope depends on the body and is checked later.
  * @returns the name that queues use for the client
- * @throws ApiError 401, 403, 429 for bad keys; MappaleError
+ * @throws ApiError 401, 403, 429 after too many bad keys; MappaleError
  */
 export type Identify = (applicant: Applicant<Scope | null>) => Promise<string>;
 
@@ -111,7 +114,7 @@ export function queueFor(parallel: number): FairQueue {
   return new FairQueue({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }
 
-/** Creates the queue of tile requests for one process. Tiles use at most half of the database connections. @param parallel see `queueFor` */
+/** Creates the queue of tile requests for one process. At most half of the parallel requests of the process are for tiles. @param parallel see `queueFor` */
 export function tileQueueFor(parallel: number): FairQueue {
   const { working, waiting } = TILES_PER_TOKEN;
   return new FairQueue({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
@@ -139,7 +142,7 @@ export async function admitRows({ reader, count }: Counter, tokenId: number, sco
 interface Claim {
   /** Null: the request has a key. */
   readonly session: string | null;
-  /** SHA-256 of the key. Empty for a malformed key, which counts as a bad key without a look-up. */
+  /** SHA-256 of the key in hexadecimal. Empty for a session, and for a malformed key, which matches no token and counts as a bad key. */
   readonly hash: string;
   /** Name that queues use for the client. */
   readonly caller: string;
@@ -163,7 +166,7 @@ interface Looking {
 
 const ADMIT = 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only, network from api.admit($1, $2, $3, $4)';
 
-/** Looks up a key or session. If `use` is `count`, the request counts against the hourly limit of the token. */
+/** Looks up a key or session. If `use` is `count`, the request counts against the hourly limit of the token or session. */
 async function lookUp({ reader, count }: Counter, signIn: SignIn | null, { session, hash }: Claim, { scope, address, use }: Looking): Promise<Admission> {
   if (session !== null && signIn !== null) return admitSession(signIn, session, use);
   const found = await ask(reader, ADMIT, [hash, scope, address, use === 'count']);
@@ -176,7 +179,10 @@ export interface Counter {
   readonly count: Count;
 }
 
-/** Calls a counting function. If writing fails, for example on a full disk, the same function checks the key without counting. */
+/**
+ * Calls a counting function. If the call fails, for example because the disk is full, calls the function again in a read-only transaction, which only checks
+ * the key. `countedHere` then counts in memory.
+ */
 async function ask(reader: Reader, statement: string, parameters: readonly unknown[]): Promise<Admission> {
   try {
     return await reader.count<Admission>(statement, parameters);
@@ -189,7 +195,7 @@ const HOUR_MS = 3_600_000;
 /** Maximum number of bad keys per network and period. The database function `api.blocked_until` has the same limit. */
 const BAD_KEYS = { limit: 20, periodMs: 900_000 } as const;
 
-/** Counts requests and bad keys in memory if the database is read-only. Otherwise, returns the result of the database unchanged. */
+/** Counts requests and bad keys in memory if the database did not count them. Otherwise, returns the result of the database unchanged. */
 async function countedHere(count: Count, admission: Admission, add: number): Promise<Admission> {
   const { outcome, read_only: readOnly, token_id: tokenId, quota, remaining, resets_at: resetsAt, network } = admission;
   if (readOnly !== true) return admission;
@@ -270,7 +276,10 @@ export function openAdmitter(count: Count, takeSlot: TakeSlot): AdmitOpen {
 /** Number that logs show as the token of a session. A server has at most one session. */
 const SESSION_ID = 0;
 
-/** Admits a session, which has all scopes that the map needs. @throws ApiError `API_KEY_REQUIRED` for a session of an earlier server process */
+/**
+ * Looks up a session. The scope is not checked, because a session has every scope.
+ * @throws ApiError `API_KEY_REQUIRED` for an unknown session, for example of an earlier server process
+ */
 async function admitSession(signIn: SignIn, session: string, use: Use): Promise<Admission> {
   const hour = await signIn.hour(session, use);
   if (hour === null) throw refusal.API_KEY_REQUIRED();

@@ -52,7 +52,7 @@ function read(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
     const late = setTimeout(() => fail(new ApiError('REQUEST_TIMEOUT', `the body did not arrive within ${BODY_MS / 1000} seconds`, undefined, { connection: 'close' })), BODY_MS);
     const fail = (error: ApiError): void => {
       clearTimeout(late);
-      // The rest is discarded. If the connection closed here, a client that is still sending could not read the refusal.
+      // The rest of the body is read and discarded. If the connection closed here, a client that is still sending could not read the refusal.
       request.off('data', take).resume();
       reject(error);
     };

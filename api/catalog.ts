@@ -1,4 +1,4 @@
-/** Serves the catalogue of exports and of the API below /catalog. `mappale catalog` writes the same catalogue to files. */
+/** Defines the catalogue of exports and of the API, which the server returns below /catalog. `mappale catalog` writes the same catalogue to files. */
 
 export interface CatalogDocument {
   readonly type: string;

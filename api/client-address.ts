@@ -1,11 +1,11 @@
-/** Finds the client's address: the peer address of the connection, or the address that a trusted proxy reports. */
+/** Parses IP addresses of clients and proxies, and compares them with networks. */
 import { BlockList, isIP } from 'node:net';
 import { MappaleError } from '../pipelines/errors.ts';
 
 /** Addresses of this machine. */
 export const LOOPBACK = ['127.0.0.0/8', '::1'] as const;
 
-/** Returns true if an address belongs to a trusted network. */
+/** Returns true if an address is in one of the trusted networks. */
 export type Trust = (address: string) => boolean;
 
 /**
@@ -51,7 +51,7 @@ export function networkOf(address: string): string {
 
 /**
  * Returns an address without the brackets, port and zone that some proxies add. An IPv4 address in IPv6 notation is returned as IPv4.
- * @returns null if the text contains no address
+ * @returns null if the text is not an address
  */
 export function plainAddress(text: string | undefined): string | null {
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/.exec(text?.trim() ?? '') ?? [];

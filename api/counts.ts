@@ -1,6 +1,6 @@
 /**
- * Counts in memory: requests without a key, and all requests and bad keys while the database is read-only, such as a standby server. All workers of a server
- * share the counts.
+ * Counts requests without a key in memory. While the database is read-only, for example because it is a standby server, requests with a key and bad keys are
+ * counted here, too. All workers of a server share the counts.
  */
 
 /** Number of requests or bad keys of a token or network in a fixed period. */

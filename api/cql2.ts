@@ -1,13 +1,13 @@
 /**
- * Parses filters in CQL2, as text or JSON, into one tree of conditions. The tree contains only names of queryables and values. The database gets the tree as
- * one parameter. Length, depth and number of conditions are limited.
+ * Parses filters in CQL2, as text or JSON, into one tree of conditions. The tree contains operators, names of queryables, and values. The database gets the
+ * tree as a parameter, never as SQL. Length, depth and number of conditions are limited.
  */
 import { invalidParameter, type ApiError } from './errors.ts';
 
 export const FILTER_LANGUAGES = ['cql2-text', 'cql2-json'] as const;
 type FilterLanguage = (typeof FILTER_LANGUAGES)[number];
 
-/** Maximum length, number of conditions and depth of a filter. */
+/** Maximum length in UTF-8 bytes, number of conditions and nesting depth of a filter. */
 export const FILTER_BOUNDS = { bytes: 8_192, conditions: 50, depth: 10 } as const;
 
 /** Type of each property that a filter may name. The database functions use the same property names. */
@@ -21,7 +21,7 @@ export const FILTER_GEOMETRY = 'geometry';
 
 type Scalar = string | number;
 
-/** GeoJSON. */
+/** A GeoJSON geometry with two coordinates in each position. */
 export interface Shape {
   readonly type: string;
   readonly coordinates: unknown;
@@ -30,7 +30,7 @@ export interface Shape {
 const COMPARISONS = ['=', '<>', '<', '<=', '>', '>='] as const;
 type Comparison = (typeof COMPARISONS)[number];
 
-/** A condition in the format that the function `api.ogc_filter` reads. `shape` is the number of a shape; the first shape has the number 1. */
+/** A condition in the format that the function `api.ogc_filter` reads. `shape` is the position of a shape in `Filter.shapes`, from 1 on. */
 export type Condition =
   | { readonly op: 'and' | 'or' | 'not'; readonly args: readonly Condition[] }
   | { readonly op: 'literal'; readonly value: boolean }
@@ -43,7 +43,7 @@ export type Condition =
 export interface Filter {
   readonly where: Condition;
   readonly shapes: readonly Shape[];
-  /** Number of conditions. */
+  /** Number of conditions in the tree, including `and`, `or`, `not` and literals. */
   readonly conditions: number;
 }
 
@@ -73,7 +73,7 @@ class Builder {
     throw problem(`names a property that is not queryable; the queryable properties are ${Object.keys(FILTER_PROPERTIES).join(', ')}, and ${FILTER_GEOMETRY} in s_intersects`);
   }
 
-  /** Checks the type of a value. */
+  /** Checks the type and the characters of a value, and returns the value. */
   value(property: Property, value: unknown): Scalar {
     const type = FILTER_PROPERTIES[property];
     if (typeof value !== type || (typeof value === 'number' && !Number.isFinite(value))) throw problem(`compares ${property} with a value that is not a ${type}`);
@@ -106,7 +106,7 @@ class Builder {
 /** Control characters and unpaired surrogates. The database cannot store NUL and unpaired surrogates. */
 const UNFIT = /[\u0000-\u001f\u007f-\u009f]|\p{Cs}/u;
 
-/** For each geometry type: nesting depth of the positions in its coordinates, and the minimum number of positions of a line or ring. */
+/** For each geometry type: nesting depth of the positions in its coordinates, and the minimum number of positions of a line, ring or multipoint. */
 const SHAPES: Readonly<Record<string, readonly [depth: number, least: number]>> = {
   Point: [0, 1], MultiPoint: [1, 1], LineString: [1, 2], MultiLineString: [2, 2], Polygon: [2, 4], MultiPolygon: [3, 4],
 };
@@ -262,7 +262,7 @@ class TextParser {
     return problem(`cannot be read at character ${this.#token().at + 1}, where ${expected} is expected`);
   }
 
-  /** Reads the given keyword or sign if it is the next token. */
+  /** Consumes the next token and returns true if the token is the given keyword or sign. */
   #take(text: string): boolean {
     const token = this.#token();
     if (!(token.kind === 'word' ? token.text.toUpperCase() === text : token.kind === 'sign' && token.text === text)) return false;

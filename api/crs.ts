@@ -79,7 +79,7 @@ function within([west, south, east, north]: Box, [left, low, right, high]: Box):
   return [between(west, left, right), between(south, low, high), between(east, left, right), between(north, low, high)];
 }
 
-/** Returns nested coordinates with x before y, or null if a position is outside the area of accepted coordinates. CRS84 has no such area. */
+/** Returns nested coordinates with x before y, or null if a position is outside the area of accepted coordinates. Positions in CRS84 are not checked. */
 export function placed(coordinates: unknown, crs: Crs): unknown {
   const { srid, axes, domain: [left, low, right, high] } = crs;
   const [first, second] = coordinates as readonly unknown[];

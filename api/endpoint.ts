@@ -7,7 +7,7 @@ import { noParameters } from './parameters.ts';
 
 /** Answer that a database function returns. */
 export type Answer = {
-  /** Numbers of the publications that the answer depends on. */
+  /** Identifier of the publications that the answer depends on. Empty: the answer depends on no publication. */
   readonly publication: string;
   /** JSON text; null: the requested object does not exist. */
   readonly answer: string | null;
@@ -20,7 +20,7 @@ export interface Binary {
   /** Value of the parameter `f` that selects the format. */
   readonly name: string;
   readonly type: string;
-  /** Converts the JSON text of an answer to the binary format. The links in the JSON become the header Link. */
+  /** Converts the JSON text of an answer to the binary format. The links and licences in the JSON become the header Link. */
   readonly encode: (answer: string, query: Given['query']) => Promise<{ readonly body: Uint8Array; readonly link: string }>;
 }
 

@@ -30,7 +30,7 @@ const parameters = z.strictObject({
 });
 
 interface EnrichAnswer {
-  /** Licences of the data as a Link header (RFC 8288). */
+  /** Licences of the data, each as a value of the header Link (RFC 8288). */
   readonly links: readonly string[];
   /** CSV in UTF-8. All rows are from the same publication. */
   readonly text: string;
@@ -89,7 +89,7 @@ function tooLarge(allowed: string): ApiError {
   return invalidParameter('body', `${allowed}${ENRICH_BODY.hint}`, 'is too large');
 }
 
-/** Returns a Link header. Text outside ASCII is encoded according to RFC 8187. */
+/** Returns a licence as a value of the header Link. The attribution is encoded according to RFC 8187. */
 function linkOf({ url, attribution }: Licence): string {
   return `<${encodeURI(url)}>; rel="license"; title*=UTF-8''${encodeURIComponent(attribution).replaceAll("'", '%27')}`;
 }

@@ -27,7 +27,7 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** Value of the header Retry-After in seconds while the database is not available. */
+/** Value in seconds of the header Retry-After of a 503 response. */
 export const RETRY_AFTER_SECONDS = 5;
 
 /** Reasons for refusing a request with 429 or 503. The metrics count refusals by reason. */
@@ -125,7 +125,7 @@ export const refusal = {
     { 'cache-control': 'private, no-cache' },
   ),
   NO_PUBLICATION: (publication: number) => new ApiError('NOT_FOUND', `publication ${publication} does not exist or is no longer kept`, { publication }),
-  /** No record is kept for the requested day. */
+  /** No record is available for the requested day. */
   NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'never_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there') => {
     const unknown = kept_since === null ? `no data was published for the region of parcel ${id}` : `records of ${as_of} are not kept; the first kept day is ${kept_since}`;
     return new ApiError(

@@ -1,4 +1,4 @@
-/** Limits the parallel requests of each caller, and serves waiting callers in rotation. */
+/** Limits the parallel requests of each caller and of each worker. Serves the waiting callers with the fewest active requests first, in rotation. */
 
 interface QueueOptions {
   /** Maximum number of parallel requests of one caller, across all workers. */
@@ -14,8 +14,8 @@ interface QueueOptions {
 export type Release = () => void;
 
 /**
- * A slot, or the reason why no slot became free. `own`: the caller's other requests used all of the caller's slots or waiting places. `others`: requests of
- * other callers used all slots.
+ * A slot, or the reason why no slot became free. `own`: the caller's other requests used all of the caller's slots or waiting places. `others`: the caller was
+ * below its limit, but all slots of the worker were in use.
  */
 export type Slot = Release | 'own' | 'others';
 
@@ -34,7 +34,7 @@ interface Line {
 
 export class FairQueue {
   readonly #options: QueueOptions;
-  /** Active and waiting requests by caller. The last served caller is at the end. */
+  /** Active and waiting requests by caller. A caller moves to the end when one of its requests gets a slot. */
   readonly #lines = new Map<string, Line>();
   /** Number of active requests by worker. */
   readonly #working = new Map<number, number>();
@@ -68,7 +68,10 @@ export class FairQueue {
     });
   }
 
-  /** Returns the waiting caller with the fewest active requests. Among several such callers, returns the caller that was served longest ago. */
+  /**
+   * Returns the caller that is served next, and the index of its waiting request. Only callers below their limit with a request for this worker can be served.
+   * The caller with the fewest active requests is next. If several callers have the fewest, the first in `#lines` is next.
+   */
   #next(place: number): [caller: string, line: Line, at: number] | undefined {
     let next: [string, Line, number] | undefined;
     for (const [caller, line] of this.#lines) {

@@ -24,7 +24,7 @@ const SILENCE_MS = 120_000;
 /** Maximum time in milliseconds from a request to the end of the response. This limit stops clients that read very slowly. */
 export const ANSWER_MS = 300_000;
 
-/** Maximum number of responses that wait in memory for slow clients. A response has at most about 1 MiB. */
+/** Maximum number of responses that wait in memory for slow clients. A response is at most about 1 MiB in size. */
 const WAITING_ANSWERS = 256;
 
 /** Interval in milliseconds at which waiting responses are counted. */

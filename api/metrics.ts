@@ -24,7 +24,7 @@ export interface ServerMetrics {
   readonly registry: Registry;
   /** Counts requests and responses, and measures the time of each request. */
   watch(app: FastifyInstance): void;
-  /** Counts a refusal. */
+  /** Counts a refusal by its reason. Errors without a reason (`turnedAway` is null) are not counted. */
   refused(error: ApiError): void;
   /** Counts a message that is not a valid HTTP request. */
   unreadable(error: ApiError): void;
@@ -40,7 +40,7 @@ export function serverMetrics(reader: Reader): ServerMetrics {
   new Gauge({ name: 'mappale_workers', help: 'Active server processes.', registers }).set(1);
   describePools(reader, registers);
   const { requests, watch } = watchRequests(registers);
-  const waiting = new Gauge({ name: 'mappale_requests_waiting', help: 'Requests that wait for a free slot of their token.', registers });
+  const waiting = new Gauge({ name: 'mappale_requests_waiting', help: 'Requests that wait in a queue for a free slot.', registers });
   const turnedAway = countRefusals(registers);
   return {
     registry,
@@ -103,8 +103,8 @@ function watchRequests(registers: Registry[]): { readonly requests: Counter<'rou
 function countRefusals(registers: Registry[]): Counter<'reason'> {
   const turnedAway = new Counter({
     name: 'mappale_turned_away_total', registers, labelNames: ['reason'],
-    help: 'Requests refused with status 429 or 503. Reason quota: the hourly quota of the token is used up. Reason token_busy: other requests of the same token used all slots of the token. '
-      + 'Reason bad_keys: too many bad keys from one address. Reason server_busy: requests of other clients used all slots. Reason event_loop: the process is overloaded. Reason database: the database is not available.',
+    help: 'Requests refused with status 429 or 503. Reason quota: the hourly quota of the token or network is used up. Reason token_busy: other requests of the same token or network used all of its slots. '
+      + 'Reason bad_keys: too many bad keys from one address. Reason server_busy: all slots of the server are in use. Reason event_loop: the process is overloaded. Reason database: the database is not available.',
   });
   for (const reason of TURNED_AWAY) turnedAway.inc({ reason }, 0);
   return turnedAway;

@@ -102,7 +102,7 @@ function readCursor(after: string | undefined): { reference: string; fid: number
   return { reference: after.slice(0, Math.max(at, 0)), fid: Number(after.slice(at + 1)) };
 }
 
-/** Returns parameter values as a query string. */
+/** Returns the given parameters as a query string. Undefined values are omitted. */
 function queryOf(values: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
@@ -142,7 +142,7 @@ function required({ where }: Filter): readonly Condition[] {
   return open(where);
 }
 
-/** Returns the value that a property must equal to meet a filter, or undefined. @throws ApiError `INVALID_PARAMS` */
+/** Returns the value that a property must equal to meet a filter, or undefined if the filter requires no value. @throws ApiError `INVALID_PARAMS` */
 function requiredValue(filter: Filter | null, property: 'municipality_code' | 'cadastral_reference'): string | undefined {
   if (filter === null) return undefined;
   const found = required(filter).find((each) => each.op === '=' && each.property === property);

@@ -82,7 +82,7 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
   }
 }
 
-/** Returns the schemas that have an `id`, so that other schemas can refer to them. */
+/** Returns the schemas that have an `id`, by `id`, in alphabetical order. Other schemas refer to these schemas. */
 export function components(): Readonly<Record<string, Json>> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { uri: (id) => `#/components/schemas/${id}` });
   const named = Object.entries(schemas).map(([id, { $schema: _schema, $id: _id, id: _name, ...schema }]): [string, Json] => [id, schema]);

@@ -17,7 +17,7 @@ export interface MultiPolygon {
  * @returns the simplified outlines in the same order
  */
 export function simplifiedWithNeighbours(outlines: readonly (MultiPolygon | null)[], tolerance: number): (MultiPolygon | null)[] {
-  /** The previous and the next corner of each corner. Null if the neighbours of a corner differ between two rings, because borders end at such a corner. */
+  /** The two adjacent corners of each corner. Null if the adjacent corners differ between two rings, because borders end at such a corner. */
   const joined = new Map<string, string | null>();
   for (const outline of outlines) {
     for (const ring of outline?.coordinates.flat() ?? []) {

@@ -1,6 +1,6 @@
 /**
- * Serves GET /map/overview.json: the published regions and the coverage of comuni, for the map, without a key. The response is computed once per publication
- * and kept in memory.
+ * Serves GET /map/overview.json for the map, without a key. Without a parameter, the response has the published regions and the layers of the map. With
+ * parameter `region`, the response has the outlines and the coverage of the region's comuni. Each response is computed once per publication and kept in memory.
  */
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
@@ -34,7 +34,7 @@ interface MapComune {
  */
 const TOLERANCE = 0.0005;
 
-/** Number of comuni per database query, and number of parcels whose coverage a query reads. */
+/** Number of comuni per query for sample parcels, and number of parcels per query for coverage. */
 const [COMUNI, PARCELS] = [200, 1_000];
 
 export class Overview {

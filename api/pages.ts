@@ -49,8 +49,8 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
 ];
 
 /**
- * Returns the content security policy, which allows only files and the API of this server. Inline styles are allowed, because Swagger UI and MapLibre set
- * styles by script.
+ * Returns the content security policy, which allows only files and the API of this server, and the tiles of a base map. Inline styles are allowed, because
+ * Swagger UI and MapLibre set styles by script.
  * @param tiles origin of the tiles of a base map, which scripts may request; null: none
  */
 function policy(tiles: string | null): string {

@@ -12,7 +12,7 @@ const REFERENCE = /^(?:[A-Z]\d{3}[A-Z_]\d{4}[0-9A-Z]{2}\.|IT\.(?:TN|BZ)\.[0-9A-Z
 type ParcelId = { readonly fid: number } | { readonly spellings: readonly string[] };
 
 interface Found {
-  /** Null: no published parcel has the reference. */
+  /** Fid of the published parcel that has the reference. Null: there is no such parcel. */
   readonly current: number | null;
   /** Fids of all parcels that ever had the reference. A currently published parcel comes first. */
   readonly fids: readonly number[];

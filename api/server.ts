@@ -66,7 +66,7 @@ export interface ServerOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Number of the token with which the request was admitted, or null. */
+    /** Number of the token with which the request was admitted, 0 for a session, or null. */
     tokenId: number | null;
   }
 }
@@ -142,7 +142,7 @@ function createApp({ log, metrics: figures, isTrustedProxy }: Surroundings): Fas
   return app;
 }
 
-/** Checks path and method before a body is read, and warns once about an untrusted proxy. */
+/** Checks path, method and the header Host before a body is read, and warns once about an untrusted proxy. */
 function checkRequests(app: FastifyInstance, log: Log, isTrustedProxy: Trust): void {
   const paths: { readonly path: RegExp; readonly allowed: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {

@@ -27,7 +27,7 @@ export const REMEMBERED_MS = 1_000;
 /** Returns an identifier of the current publications of all regions. @throws MappaleError if the database is not available */
 export type Published = () => Promise<string>;
 
-/** Returns a function that reads this identifier at most once a second. A failure is reused for a second, too. */
+/** Returns a function that reads the identifier of the current publications from the database at most once a second. A failure is reused for a second, too. */
 export function publishedBy(reader: Reader): Published {
   const read = remember(REMEMBERED_MS, async () => {
     try {

@@ -83,7 +83,7 @@ function same(one: string, other: string): boolean {
 
 const isThisMachine = trusting(LOOPBACK);
 
-/** Returns true if only this machine can reach a server that listens at this address. */
+/** Returns true if a host name or address names this machine only. Other machines cannot reach a server that listens at such an address. */
 export function isLoopback(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1');
   return name === 'localhost' || isThisMachine(name);

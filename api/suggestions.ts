@@ -17,7 +17,7 @@ const parameters = z.strictObject({ q: searchParameters.shape.q });
 /** Maximum number of suggestions. */
 const MOST = 8;
 
-/** Maximum number of words of an incomplete comune name that are completed, such as `san martino in p`. */
+/** Maximum number of words in an incomplete name of a comune, such as `san martino in p`. */
 const LONGEST = 4;
 
 interface Address {
@@ -91,7 +91,7 @@ async function answered(reader: Reader, q: string, city: string | null): Promise
   }
 }
 
-/** Returns true if the street or place of an address contains the word. */
+/** Returns true if the street name, locality or comune of an address contains the word. */
 function hasWord({ street_name, locality, municipality_name }: Address, word: string): boolean {
   return [normaliseStreet(street_name).tokens, comuneKey(locality).split(' '), comuneKey(municipality_name ?? '').split(' ')].some((words) => words.includes(word));
 }

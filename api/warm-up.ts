@@ -8,7 +8,7 @@ import { ENDPOINTS } from './endpoints.ts';
 import { ApiError } from './errors.ts';
 import { readParameters } from './parameters.ts';
 
-/** Point of a published parcel, and code of its comune. */
+/** Fid and point of a published parcel, and code of its comune. The fid is null if no region is published. */
 type Place = Readonly<Record<'fid' | 'lat' | 'lng', number | null>> & { readonly code: string };
 
 /**

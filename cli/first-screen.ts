@@ -100,7 +100,7 @@ function dataOf(run: LastRun | undefined): string {
   return (run?.data ?? ['FOLDER']).map((folder) => `--data ${quoted(folder)}`).join(' ');
 }
 
-/** A published region. */
+/** A published region. `days` is the number of days since its publication. */
 type Region = { readonly region: number; readonly parcels: number; readonly days: number };
 
 async function published(database: Database): Promise<Found> {

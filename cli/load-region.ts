@@ -50,7 +50,7 @@ async function writeDemo(context: Context): Promise<string> {
 /** Number of parcels among which the parcel with the most sections is chosen. */
 const LOOKED_AT = 100;
 
-/** Returns a shortened record of a parcel with many sections, or an empty string if the region has no parcel. */
+/** Returns text with a shortened record of a parcel with many sections, and the next commands. Returns an empty string if the region has no parcel. */
 async function anyParcel({ database }: Context, region: number): Promise<string> {
   // Finds the parcels in a separate query, because on several nodes the second query cannot join with parcels.
   const parcels = await database.query<{ fid: number }>(

@@ -1,4 +1,4 @@
-/** Registers the commands of the command line. */
+/** Registers and runs the commands of the command line. */
 import { Command } from 'commander';
 import { VERSION } from '../pipelines/program.ts';
 import { applyOptions, type GlobalOptions } from '../pipelines/config.ts';
@@ -34,7 +34,10 @@ Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded d
   return all;
 }
 
-/** Runs a command. Expected errors are printed as a message, and bugs with a stack trace. */
+/**
+ * Runs a command. Without arguments, prints the first screen. Prints an expected error and sets the exit code. Throws any other error, so that Node prints its
+ * stack trace.
+ */
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput();
   try {

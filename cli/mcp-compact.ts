@@ -11,7 +11,7 @@ type Section = (typeof SECTIONS)[number];
 /** Sections of a record if the caller names no sections. */
 export const DEFAULT_SECTIONS: readonly string[] = SECTIONS.filter(({ brief }) => brief === true).map(({ name }) => name);
 
-/** Maximum size of a shortened record in bytes. Lists are truncated to meet this limit. */
+/** Size in bytes above which the lists of a shortened record are truncated. */
 const MOST_BYTES = 8_000;
 
 /** Fields that a short record omits: outlines, and sources, because the licences name the sources. */
@@ -50,7 +50,7 @@ function valueOf({ name, flat }: Section, path: string, value: unknown): unknown
   return found?.label ?? value;
 }
 
-/** Returns an object with one value for each path, such as `{'a.b': 1}` for `{a: {b: 1}}`. Missing values are omitted. */
+/** Returns an object with one value for each path, such as `{'a.b': 1}` for `{a: {b: 1}}`. Missing values and the fields of `LEFT_OUT` are omitted. */
 function flatten(value: Json, before = ''): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
     if (each === null || LEFT_OUT.has(name)) return [];

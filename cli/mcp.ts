@@ -49,7 +49,7 @@ export function mcpCommand(): Command {
     }));
 }
 
-/** Serves until standard input ends and every request is answered. Only protocol messages are written to standard output. */
+/** Serves until a stop signal, or until standard input has ended and every request is answered. Only protocol messages are written to standard output. */
 async function overStdio(asked: Asked): Promise<void> {
   const transport = new AnsweringTransport();
   const server = mcpServer(asked, () => transport.protocol);
@@ -147,8 +147,8 @@ interface Door {
 }
 
 /**
- * Answers one message. Each message needs a token and counts as one request. The server keeps no state between messages, so another server process can
- * answer the next message.
+ * Answers an HTTP request with one JSON-RPC message. Each message needs a token and counts as one request. The server keeps no state between messages, so
+ * another server process can answer the next message.
  * @throws ApiError
  */
 async function answer(asked: Asked, { admit, receive }: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -181,8 +181,8 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
 }
 
 /**
- * Returns true if a page of another site sent the request. A page of another site can reach this machine by DNS rebinding. Programs send no Origin
- * header.
+ * Returns true if the Origin header names a host that is not this machine, as in a request from a web page of another site. Such a page can reach this machine
+ * by DNS rebinding. Programs send no Origin header.
  */
 function isForeign(origin: string | undefined): boolean {
   return origin !== undefined && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
@@ -205,17 +205,17 @@ function messageOf(body: Buffer): object {
   throw new ApiError('INVALID_PARAMS', 'the body is not a JSON-RPC 2.0 message; expected one object');
 }
 
-/** Returns the protocol version that the client names, or null. Clients name the version since protocol version 2025-06-18. */
+/** Returns the protocol version in the header MCP-Protocol-Version, or null. Clients send this header since protocol version 2025-06-18. */
 function protocolOf({ headers }: IncomingMessage): string | null {
   return [headers['mcp-protocol-version']].flat()[0] ?? null;
 }
 
-/** Reads the token from X-API-Key or from a Bearer header. */
+/** Returns the token in the header X-API-Key, or else the Bearer token in the header Authorization. */
 function keyOf({ headers }: IncomingMessage): string | readonly string[] | undefined {
   return headers['x-api-key'] ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Builds the WWW-Authenticate header. MCP clients expect the Bearer challenge of RFC 6750. */
+/** Returns the WWW-Authenticate header for status 401, and no header for any other status. MCP clients expect the Bearer challenge of RFC 6750. */
 function challengeOf({ code, status }: ApiError): Record<string, string> {
   return status === 401 ? { 'www-authenticate': `Bearer realm="mappale"${code === 'INVALID_API_KEY' ? ', error="invalid_token"' : ''}, ${CHALLENGE}` } : {};
 }

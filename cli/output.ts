@@ -5,12 +5,15 @@ import { isFull } from '../pipelines/formats/file-error.ts';
 /** True if the command must end when writing to standard output fails. */
 let endsWithOutput = true;
 
-/** Lets the command continue if standard output cannot be written. Used by commands whose purpose is not their output. */
+/** Lets the command continue if writing to standard output fails. Used by commands whose purpose is not their output. */
 export function continueWithoutOutput(): void {
   endsWithOutput = false;
 }
 
-/** Prevents write errors from ending the process with a stack trace. If log lines cannot be written, the command continues. */
+/**
+ * Prevents write errors from ending the process with a stack trace. If log lines cannot be written, the command continues. If standard output cannot be
+ * written, the command ends, except after `continueWithoutOutput`.
+ */
 export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -11,7 +11,7 @@ export function asFid(id: string): number | null {
   return /^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647 ? Number(id) : null;
 }
 
-/** @throws MappaleError `NOT_FOUND` (exit 2) */
+/** Returns the fid of a published parcel. A fid is returned without a lookup. @throws MappaleError `NOT_FOUND` (exit 2) */
 export async function findParcel({ database }: Context, id: string): Promise<number> {
   const given = asFid(id);
   if (given !== null) return given;
@@ -22,14 +22,14 @@ export async function findParcel({ database }: Context, id: string): Promise<num
   return fid;
 }
 
-/** Finds a parcel that is or was published. @throws MappaleError `NOT_FOUND` (exit 2) */
+/** Returns the fid of a parcel that is or was published. A fid is returned without a lookup. @throws MappaleError `NOT_FOUND` (exit 2) */
 export async function findEver({ database }: Context, id: string): Promise<number> {
   const fid = asFid(id) ?? (await fidOf(database, plainReference(id)));
   if (fid === null) throw notFound(id);
   return fid;
 }
 
-/** Returns the error for a missing record of a retired or unknown parcel. */
+/** Returns the error for a parcel without a record: `GONE` for a retired parcel, `NOT_FOUND` for an unknown parcel. */
 export async function goneParcel(ask: Ask, id: string, fid: number): Promise<MappaleError> {
   const { retired } = await ask<{ retired: { successor_fid: number | null } | null }>('select api.retired_parcel($1) as retired', [fid]);
   if (retired === null) return notFound(id);

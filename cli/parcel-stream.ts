@@ -1,4 +1,6 @@
-/** Answers a stream of parcel ids. Each input line has a fid or reference. Each output line is a JSON object, in the same order. */
+/**
+ * Answers a stream of parcel ids. Each input line contains a fid or reference. For each input line, one JSON object is written as a line, in the same order.
+ */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { parcelRecord } from '../api/parcel-record.ts';
@@ -14,7 +16,7 @@ const MOST_BYTES = 1024;
 
 const LF = 0x0a;
 
-/** An input line without its line end, and without spaces at its start and end. */
+/** An input line without its line end, and without white space at its start and end. */
 interface Line {
   /** Text of the line, with U+FFFD instead of invalid UTF-8. If the line is too long, the text is only its beginning. */
   readonly input: string;
@@ -61,7 +63,7 @@ interface Answered {
 
 type FindFid = (id: string) => number | null;
 
-/** Looks up all references in a chunk of lines with one query. @throws MappaleError (kind `database`) */
+/** Looks up all references in a chunk of lines with one query. Returns a function that maps each input to its fid. @throws MappaleError (kind `database`) */
 async function fidsOf(ask: Ask, lines: readonly Line[]): Promise<FindFid> {
   // Text in PostgreSQL cannot contain the character NUL.
   const isReference = ({ input, isCut }: Line): boolean => !isCut && asFid(input) === null && !input.includes('\0');

@@ -84,7 +84,7 @@ export function explainCommand(): Command {
     });
 }
 
-/** Reason why a section of a record is empty, by the coverage of the section. */
+/** Reasons for an empty section of a record, keyed by the coverage of the section. */
 const EMPTY: Readonly<Record<string, string>> = {
   mapped: 'the loaded files cover this place and contain no feature here',
   not_mapped: 'the loaded files do not cover this place',

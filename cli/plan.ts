@@ -22,7 +22,9 @@ export function planCommand(): Command {
     }));
 }
 
-/** For each way to update a table: the word that begins its line of the plan, and the explanation that is printed below the lines; null for none. */
+/**
+ * Texts of the plan for each way to update a table. `word` begins the line of a table. `meaning` is printed below all lines; null if no explanation is needed.
+ */
 const WAYS: Readonly<Record<Way, { readonly word: string; readonly meaning: string | null }>> = {
   whole: { word: 'build', meaning: null },
   patch: { word: 'patch', meaning: `replaces only changed rows, or builds the complete table if more than ${Math.round(MOST_CHANGED * 100)} % of the parcels changed` },

@@ -1,4 +1,4 @@
-/** Commands that change which data is published, without reading files. */
+/** Commands `pin`, `unpin`, `rollback`, `withdraw`, `forget` and `prune`, which manage published and loaded data. */
 import type { Command } from 'commander';
 import { rollback, withdraw } from '../pipelines/build/publish.ts';
 import { regionName, regionSlug, type Region } from '../pipelines/contract/regions.ts';

@@ -1,4 +1,4 @@
-/** Returns the results of a refresh, and parts of its plan, as text. */
+/** Formats the results of a refresh, and parts of its plan, as text. */
 import { duration, group } from '../pipelines/progress.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 import type { LeftOut, NotedLeftOut } from '../pipelines/run/left-out.ts';

@@ -68,7 +68,7 @@ export function refreshCommand(): Command {
       const codes = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const code = await bringUpToDate(context, 'refresh', options, { data: foldersOf(options), regions: codes });
-        // Imports the module that writes metrics only if metrics are requested.
+        // The module is imported only if metrics are requested.
         if (options.metrics !== undefined) await (await import('../pipelines/operate/metrics.ts')).writeMetrics(context.database, expandPath(options.metrics), code);
         return code;
       });

@@ -90,7 +90,7 @@ class WorkerPool {
     return 'serving';
   }
 
-  /** Lets active workers finish their requests, and stops workers that are starting. */
+  /** Lets active workers finish their requests, and stops workers that are starting. Kills workers that are still running after `GRACE_MS + CLOSING_MS`. */
   async stop(): Promise<void> {
     this.#state = 'stopping';
     this.#stopping.abort();

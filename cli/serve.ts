@@ -108,7 +108,7 @@ function parsePublicUrl(text: string): string {
   });
 }
 
-/** @returns number of connections of each worker @throws MappaleError `WORKERS_EMBEDDED`, `CONNECTIONS_TOO_FEW` (exit 2) */
+/** @returns number of connections with which each worker answers requests @throws MappaleError `WORKERS_EMBEDDED`, `CONNECTIONS_TOO_FEW` (exit 2) */
 function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config): number {
   if (workers > 1 && databaseUrl.startsWith('pglite:')) {
     throw new MappaleError('only one process can open the embedded database', {
@@ -139,7 +139,7 @@ const EXPLAINING_MS = 20_000;
 /**
  * Creates the function that explains values for the map, like `mappale explain`. With PostgreSQL, explanations use a separate connection, which is closed when
  * it is idle.
- * @returns the function, or null if the login may not read tables or a pooler does not keep sessions
+ * @returns the function, or null if the PostgreSQL login is neither a superuser nor an owner of the tables, or if a pooler does not keep sessions
  */
 function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
   if (login === 'ordinary' || database.pooling === 'transaction') return null;
@@ -213,13 +213,16 @@ function announce(address: string, log: Log, link: Link | null, announcing: Anno
   else link.listening(address);
 }
 
-/** Adds the process number of the worker to each log line. */
+/** Adds the process ID of the worker to each log line. */
 function ofWorker(log: Log): Log {
   const worker = process.pid;
   return { ...log, info: (message, facts) => log.info(message, { ...facts, worker }), warn: (message, facts) => log.warn(message, { ...facts, worker }) };
 }
 
-/** Warns if the login has more rights than the reader role, because a session can always return to the rights of its login (reset role). */
+/**
+ * Warns if the login is a superuser, owns the tables or is not a member of the reader role. A session can always return to the rights of its login (reset
+ * role).
+ */
 function warnOfRights({ login, restricted }: Reader, log: Log): void {
   if (login === null || (login === 'ordinary' && restricted)) return;
   const danger = {

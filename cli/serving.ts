@@ -1,4 +1,4 @@
-/** Provides functions for a single server and for the primary process of several workers. */
+/** Functions that `serve` and `mcp --http` share: printed addresses, stop signals, and errors when the server starts to listen. */
 import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 import { isLoopback, LINK_MS, SignInLink } from '../api/sign-in.ts';
@@ -16,7 +16,7 @@ export function signInLink({ host, trustProxy = [] }: { readonly host: string; r
   return isLoopback(host) && trustProxy.length === 0 && log === 'human' ? new SignInLink() : null;
 }
 
-/** Format of the printed addresses of a server. */
+/** Options for printing the addresses of a server. */
 export interface Announcing {
   readonly link: SignInLink | null;
   /** True: prints the addresses as one JSON object on one line. */
@@ -35,7 +35,7 @@ export function sayWhere(address: string, log: Log, { link, json }: Announcing):
   log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
 }
 
-/** Resolves at the first stop signal, so that the server can shut down cleanly. A second signal ends the process at once. */
+/** Resolves at the first stop signal, so that the server can shut down cleanly. A second signal of the same kind ends the process at once. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     process.once('SIGINT', resolve);
@@ -99,7 +99,7 @@ async function programAt(host: string, port: number): Promise<string> {
   return 'another program';
 }
 
-/** @returns the first free port of the 20 ports from `from` on, or 0 (any free port) if all are in use */
+/** @returns the first free port of the 20 ports from `from` on, or 0 (any free port) if none can be used */
 async function freePort(host: string, from: number): Promise<number> {
   for (let port = from; port < Math.min(from + 20, 65_536); port += 1) {
     const server = createServer();

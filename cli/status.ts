@@ -26,7 +26,7 @@ export function statusCommand(): Command {
     }));
 }
 
-/** A current publication with the releases of its sources. */
+/** A current publication, with the row counts of its tables and the ids of its sources. */
 type Published = {
   readonly unit: number;
   readonly publication: number;
@@ -70,7 +70,7 @@ export async function readStatus({ database, sources }: Context) {
         const { source, vintage, files, failure: { error, message } } = each;
         return sections === undefined ? [] : [{ source, vintage, files, error, message, sections }];
       }),
-      /** Sources that have no loaded data, although a section uses their layers. */
+      /** Sources, except reference sources, that no table of the publication uses. */
       not_loaded: region.unit === 0 ? [] : sources.filter(({ id, manifest }) => manifest.reference !== true && !used.includes(id)).map(({ id }) => id),
     })),
     /** Parcels without values of a raster section, because the raster was removed before the parcels were added or changed. */

@@ -95,7 +95,7 @@ function parseDay(text: string): Date {
   return end;
 }
 
-/** @returns the token, which is not stored and cannot be shown again */
+/** @returns the id and the token; only a digest of the token is stored, so the token cannot be shown again */
 export async function createToken(
   session: Session, scopes: readonly Scope[], name: string | null, expiresAt: Date | null,
 ): Promise<{ id: number; token: string }> {

@@ -79,9 +79,9 @@ function junit(verdicts: readonly FileVerdict[]): string {
 }
 
 function github(path: string, finding: Finding): string {
+  // An annotation is one line of output, so line breaks in its text are escaped.
   const escape = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string): string => escape(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  // An annotation is one line of output, so line breaks in its text are escaped.
   const line = /:(\d+)(?=,|$)/.exec(finding.at)?.[1];
   return `::${finding.level === 'error' ? 'error' : 'warning'} file=${property(path)}${line === undefined ? '' : `,line=${line}`},title=${finding.code}::${escape([finding.message, finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}\n`;
 }

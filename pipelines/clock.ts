@@ -1,5 +1,6 @@
 /**
  * Provides the clock of the program. Other modules of `pipelines` read the system's clock only for the age of lock files and for a timeout in `db/pooler.ts`.
+ * Durations are measured with `performance.now`.
  */
 import { testClock } from './config.ts';
 

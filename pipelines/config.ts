@@ -147,7 +147,7 @@ export function testVectorEngine<Name extends string>(names: readonly Name[], en
 
 /** Proxy settings from the environment variables that `curl` and other programs use. */
 export interface Proxies {
-  /** Address of the proxy, with login (secret). Null if there is no proxy. */
+  /** Address of the proxy for `http:` addresses, with login (secret); null if there is no proxy. */
   readonly http: string | null;
   readonly https: string | null;
   /** Hosts and domains to contact without a proxy. */
@@ -156,7 +156,10 @@ export interface Proxies {
 
 export const NO_PROXIES: Proxies = { http: null, https: null, except: [] };
 
-/** Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in upper or lower case. @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for an invalid address */
+/**
+ * Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. If the lower-case name of a variable is also set, the lower-case name has priority.
+ * @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for an invalid address
+ */
 export function readProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
   const proxy = (name: string): string | null => {
     const text = (env[name.toLowerCase()] || env[name])?.trim();
@@ -189,7 +192,7 @@ export function expandPath(path: string): string {
   return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);
 }
 
-/** Environment variables of libpq that determine the address of a server. Unset variables are null. */
+/** Environment variables of libpq that determine the address of a server. Unset variables are null, except that the port is `5432`. */
 export interface LibpqSettings {
   readonly host: string | null;
   readonly port: string;
@@ -201,7 +204,7 @@ export interface LibpqSettings {
   readonly systemUser: string;
 }
 
-/** Reads the environment variables of libpq that the PostgreSQL driver does not read. */
+/** Reads the environment variables of libpq that the program needs to complete the address of a server. */
 export function libpqSettings(env: NodeJS.ProcessEnv = process.env): LibpqSettings {
   const { PGHOST, PGPORT, PGUSER, PGSERVICE, PGSERVICEFILE, PGSYSCONFDIR } = env;
   return {

@@ -5,7 +5,7 @@
 import { maskTaxCode } from './mask-tax-code.ts';
 import { asInstalled } from './typed.ts';
 
-/** Exit codes of the process by kind of failure. The README documents the exit codes. */
+/** Exit codes of the process by kind of failure. `docs/loading.md` documents the exit codes. */
 export const EXIT = {
   done: 0,
   bug: 1,
@@ -35,7 +35,7 @@ export interface ErrorFacts {
   readonly at?: string | undefined;
   /** `expected … found …`. */
   readonly detail?: string | undefined;
-  /** Full sentence that says what the user must do. */
+  /** Full sentences that say what the user must do. */
   readonly hint?: string | undefined;
   /** Command that fixes the error, printed last. Words in capitals are placeholders that the user must replace. */
   readonly fix?: string | undefined;

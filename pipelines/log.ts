@@ -6,13 +6,16 @@ import { asInstalled } from './typed.ts';
 export interface Log {
   /** Id of the run, which every JSON line contains; null outside a run. */
   runId: number | null;
-  /** Prints a detail, such as the time of one table. Details are printed only with `--verbose` or as JSON. */
+  /**
+   * Prints a detail, such as the time of one table. Details are printed only at the log level `debug`, which `--verbose` sets and which is the default for
+   * JSON.
+   */
   debug(message: string, facts?: Record<string, unknown>): void;
   /** Prints the start or end of a long step. */
   info(message: string, facts?: Record<string, unknown>): void;
   /** Prints a warning that requires an action of the user. */
   warn(message: string, facts?: Record<string, unknown>): void;
-  /** Replaces the last line of a terminal. Prints nothing if the output is not a terminal. */
+  /** Replaces the last line of a terminal. Prints nothing if the output is not a terminal or is JSON, or if the log level is `warn`. */
   progress(message: string): void;
 }
 

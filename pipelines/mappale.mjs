@@ -17,7 +17,8 @@ globalThis.navigator ??= { userAgent: `Node.js/${major}` };
 // Prefers main.ts in a checkout, because compiled code in dist/ may be older than the sources.
 const program = ['../cli/main.ts', '../cli/main.js', '../dist/cli/main.js'].find((file) => existsSync(new URL(file, import.meta.url)));
 if (program === '../cli/main.ts') {
-  // Disables the cache of tsx, because another user could create its folder in the shared temporary folder. Child processes and threads inherit the setting.
+  // Disables the cache of tsx, because a different user could create the cache folder in the shared temporary folder. Child processes and threads inherit the
+  // setting.
   process.env['TSX_DISABLE_CACHE'] = '1';
   const { register: registerHooks } = await import('node:module');
   const { register } = await import('tsx/esm/api');

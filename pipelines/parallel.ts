@@ -52,8 +52,8 @@ export async function inParallel<T, R>(
 }
 
 /**
- * Works on items in parallel, at most `most` at a time, and yields the results in the order of the items. A new item starts only when the caller takes a
- * result.
+ * Works on items in parallel, at most `most` at a time, and yields the results in the order of the items. After the first `most` items, a new item starts only
+ * when the caller requests the next result.
  */
 export async function* resultsInOrder<T, R>(
   most: number, items: Iterable<T> | AsyncIterable<T>, work: (item: T) => Promise<R>,

@@ -1,4 +1,4 @@
-/** Provides commands to suggest to the user, in the form for a checkout or for the npm package. */
+/** Provides commands and similar names to suggest to the user. Commands have the form for a checkout or for the npm package. */
 
 /** True if the program runs as compiled code, as in the npm package. */
 const IS_PACKAGE = import.meta.url.endsWith('.js');
@@ -20,7 +20,7 @@ export function quoted(word: string): string {
 
 /**
  * Returns the command line of this process with changed arguments.
- * @param change returns the changed arguments @param otherwise command to return if the process was not started from a command line
+ * @param change returns the changed arguments @param otherwise command to return if the process was not started as `mappale`
  */
 export function retyped(change: (words: readonly string[]) => readonly string[], otherwise: string): string {
   const [, program = '', ...words] = process.argv;
@@ -51,7 +51,7 @@ export function nearest(typed: string, names: readonly string[]): string[] {
     .sort((a, b) => a.distance - b.distance).slice(0, 3).map(({ name }) => name);
 }
 
-/** Returns the smallest number of letters to insert, delete, replace or swap that turns one word into another. */
+/** Returns the smallest number of changes that turn one word into another: inserted, deleted or replaced letters, and swapped neighbouring letters. */
 function distanceOf(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,6 +1,6 @@
 /**
  * Measures the structure of a checkout: lines per folder, repeated SQL, long functions, boolean parameters, long parameter lists, and exports that no other
- * file imports. To compare two commits, run `npm run measure -- --root FOLDER` on a checkout of each.
+ * file names. To compare two commits, run `npm run measure -- --root FOLDER` on a checkout of each.
  */
 import './help.ts';
 import { execFileSync } from 'node:child_process';
@@ -110,7 +110,7 @@ function measureFile(file: string, text: string): Pick<Measures, 'longFunctions'
   return { longFunctions, booleanParameters, manyParameters, exported };
 }
 
-/** Measures a checkout. An export that only tests import counts as imported. Functions in tests are not measured. */
+/** Measures a checkout. An export counts as used if any other TypeScript file, such as a test, contains the name. Functions in tests are not measured. */
 function measure(root: string): Measures {
   const texts = new Map(trackedFiles(root).map((file) => [file, readFileSync(join(root, file), 'utf8')]));
   const code = [...texts].filter(([file]) => /^(pipelines|api|cli|sources|sql)\/.*\.ts$/.test(file) && !file.endsWith('.test.ts'));

@@ -8,7 +8,7 @@
 # right to create extensions and roles. The script writes these files to FOLDER:
 #
 #   dump.sql.gz       the database as plain SQL, for PostgreSQL from 15 on and the embedded database
-#   answers.json.gz   path → response of /api/v2, for all parcels and for some searches
+#   answers.json.gz   path → response of /api/v2, for all parcels, some searches and the administrative lists
 #   data.tar.gz       the files of the last load, without files that were removed before
 #   about.json        commit, version, PostgreSQL and PostGIS, and a token with its scopes
 #
@@ -46,8 +46,9 @@ else
 fi
 mappale() { (cd "$scratch/program" && node pipelines/mappale.mjs "$@"); }
 
-# invent <folder> <parcels>: writes a synthetic region. Keeps only the first columns of each EGMS
-# tile, which the reader uses. The other columns are time series and take a megabyte per tile.
+# invent <folder> <parcels>: writes a synthetic region. Keeps only the first 24 columns of each EGMS
+# tile, because the reader uses no other columns. The other columns are time series and take a
+# megabyte per tile.
 invent() {
   mappale synth --out "$1" --parcels "$2" --seed 3 --comuni 4 >&2
   local tile csv

@@ -41,7 +41,7 @@ async function takePicture(link: string, { fid, lat, lng }: { fid: number; lat: 
 
 if (CHROMIUM === undefined) throw new Error('Chromium is not installed. Run apt-get install chromium.');
 const folder = await mkdtemp(join(tmpdir(), 'mappale-picture-'));
-/** Runs the program with the embedded database in the temporary folder. */
+/** Returns the arguments with which Node runs the program on the embedded database in the temporary folder. */
 const program = (...words: readonly string[]): readonly string[] => [PROGRAM, '--home', folder, ...words];
 try {
   await promisify(execFile)(process.execPath, program('load-region'));

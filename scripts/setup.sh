@@ -23,7 +23,7 @@ readonly WORK=.mappale/setup
 readonly LOG=$WORK/log.txt
 readonly STAMP=node_modules/.mappale-setup
 readonly ASKED=${1:-}
-# Development packages that a checkout needs at run time: the TypeScript compiler, the map library,
+# Development packages that a checkout needs at run time: the TypeScript loader, the map library,
 # and the pages of the API documentation.
 readonly RUN_CHECKOUT='tsx maplibre-gl swagger-ui-dist'
 readonly BINDING=node_modules/gdal-async/lib/binding

@@ -1,5 +1,5 @@
-// When a user tries an operation, fills in only the `example` values. Values of `examples` are not filled in, because these parameters may exclude each
-// other.
+// Removes the `examples` of all parameters from the OpenAPI document. When a user tries an operation, Swagger UI then fills in only the `example` values.
+// Parameters with `examples` may exclude each other.
 function offerOnly(response) {
   if (!/\/openapi\.json$/.test(response.url)) return response;
   const document = JSON.parse(response.text);
@@ -7,7 +7,7 @@ function offerOnly(response) {
   return { ...response, text: JSON.stringify(document) };
 }
 
-// Disables the validator of Swagger UI, which is an external service.
+// Starts Swagger UI without its validator, which is an external service.
 SwaggerUIBundle({
   url: 'openapi.json', dom_id: '#document', deepLinking: true, validatorUrl: null, displayRequestDuration: true, supportedSubmitMethods: ['get'], responseInterceptor: offerOnly,
 });

@@ -32,7 +32,7 @@ export interface Ground {
   readonly definitions: Html;
   readonly viewBox: string;
   readonly known: ReadonlySet<string>;
-  /** True if no boundaries are loaded, so that comuni are drawn as squares. */
+  /** True if no boundaries of the shown comuni are loaded. Comuni are then drawn as squares, unless boundaries of other comuni are loaded. */
   readonly isTiled: boolean;
 }
 
@@ -128,8 +128,8 @@ const SHARES: readonly { readonly from: number; readonly label: string; readonly
 ];
 
 /**
- * Returns the share of sections that are mapped in a comune, or null if the comune has no parcels. Sections that do not apply to the comune's parcels are
- * ignored.
+ * Returns the share of sections whose coverage in a comune is `mapped` or `none`. Sections that do not apply to the comune's parcels are ignored. Returns null
+ * if the comune has no parcels or no section applies.
  */
 function mappedShare({ sections, parcels_asked: parcels }: ComuneCoverage): number | null {
   const counted = sections.filter(({ state }) => state !== 'not_applicable');
@@ -153,7 +153,10 @@ export function shareMap(name: string, comuni: readonly ComuneCoverage[], ground
   unknown.length === 0 ? null : html`<li>without parcels: ${unknown.length} comuni</li>`}</ul></figcaption></figure>`;
 }
 
-/** Returns a list of the comuni by state, except `mapped` and a state of all comuni, because small comuni are hard to see on the map. */
+/**
+ * Returns a list of the comuni by state, because small comuni are hard to see on the map. The list omits the state `mapped`, and a state that all comuni have.
+ * Returns null if no state remains.
+ */
 function unusual(byState: ReadonlyMap<string, readonly ComuneCoverage[]>, all: number): Html | null {
   const named = [...byState].filter(([state, found]) => state !== 'mapped' && found.length < all).map(([state, found]) => html`<li>${
     state === 'unknown' ? 'without parcels' : STATE_WORDS[state as CoverageState]}: ${found.map(({ name, belfiore }) => name ?? belfiore).join(', ')}</li>`);

@@ -46,7 +46,7 @@ export function htmlTable(caption: string, header: readonly string[], rows: read
 
 const GROUPED = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 8 });
 
-/** Returns a link if the address is a web URL, otherwise the text. */
+/** Returns a link if the address is an http or https URL, otherwise the address as text. */
 export function link(url: string): Html {
   return /^https?:\/\//.test(url) ? html`<a href="${url}" rel="noreferrer">${url}</a>` : html`${url}`;
 }

@@ -136,7 +136,7 @@ function coverage({ coverage: comuni }: RegionReport, ground: Ground): Html {
     name, comuni, ({ sections }) => sections.find((section) => mapName(section) === name)?.state ?? null, ground,
   ));
   return html`<p>Coverage in the records of ${group(asked)} land parcels: for each comune, the outermost parcels in eight directions and four random ones.
-<em>Mapped, nothing there</em> is a result; <em>not mapped</em> means that there is no data.${ground.isTiled ? ' No boundaries are loaded, so comuni are drawn as squares, sorted by name.' : ''}</p>
+<em>Mapped, without any feature</em> is a result; <em>not mapped</em> means that there is no data.${ground.isTiled ? ' No boundaries are loaded, so comuni are drawn as squares, sorted by name.' : ''}</p>
 ${mapKey()}<div class="maps">${maps}</div>`;
 }
 
@@ -167,7 +167,10 @@ ${htmlTable('Possible errors in addresses, by comune', ['comune', 'addresses', '
 ]))}`;
 }
 
-/** Draws a box plot of the medians of the comuni, with quartiles and the range from the 10th to the 90th percentile. Top: before. Bottom: now. */
+/**
+ * Draws box plots of the medians of the comuni, with quartiles and the range from the 10th to the 90th percentile. Top: before. Bottom: now. Returns null if
+ * there are fewer than two medians or all medians are equal.
+ */
 function strip(before: Moment | null, now: Moment | null): Html | null {
   const both = [...(before?.medians ?? []), ...(now?.medians ?? [])];
   const [low, high] = [Math.min(...both), Math.max(...both)];
@@ -251,7 +254,7 @@ ${cut.length === 0 ? null : htmlTable('Exports of web services that may be trunc
 
 function acceptanceOf({ reason, accepted }: Publication): Html {
   const by = accepted === null ? '' : ` by ${accepted.who} on ${accepted.at}`;
-  return html`<p><strong>Accepted${by}</strong>, although the quality gate refused: “${reason ?? ''}”</p>
+  return html`<p><strong>Accepted${by}</strong>, although the quality gate refused. Reason: “${reason ?? ''}”</p>
 ${accepted === null ? null : htmlTable('Statistics that the gate refused', ['section', 'table', 'place', 'statistic', 'before', 'after', 'allowed'], accepted.figures.map((violation) => [
   violation.section, violation.relation, violation.place, violation.figure, violation.before, violation.after, violation.limit,
 ]))}`;

@@ -74,7 +74,7 @@ export function numberIn(language: Language, value: number, options: Intl.Number
   return value.toLocaleString(language === 'it' ? 'it-IT' : 'en-GB', { useGrouping: 'always', ...options });
 }
 
-/** Formats a number with three significant digits, or with all digits of its integer part if these are more. */
+/** Formats a whole number with all digits, and any other number with three significant digits or, from 100 on, without decimals. */
 function measured(value: number, language: Language): string {
   return numberIn(language, value, Number.isInteger(value) ? {} : Math.abs(value) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 }
@@ -127,7 +127,7 @@ function flat(row: Block, prefix = ''): [string, unknown][] {
     ? flat(value as Block, `${prefix}${field}.`) : [[prefix + field, value]]));
 }
 
-/** Returns the list of a section as a table, and the number of rows that the table omits. */
+/** Returns the list of a section as a table, the note of the list (null: none), and the number of rows that the table omits. */
 export function listOf(rows: readonly Block[], panel: Panel): { readonly table: Html; readonly note: string | null; readonly left: number } {
   const { map: { list }, italian } = panel;
   const columns = list?.columns ?? Object.fromEntries(flat(rows[0] ?? {}).map(([path]) => [path, labelOf(path, panel)]));

@@ -61,12 +61,14 @@ export interface Word {
   readonly dot: boolean;
 }
 
-/** Matches two short pieces that may together be a known abbreviation: `p.zza`, `c/da`, `f.lli`. */
+/** Matches two short pieces that may form a known abbreviation: `p.zza`, `c/da`, `f.lli`. */
 const BROKEN_ABBREVIATION = /(?<![a-z0-9])([a-z]{1,4})[./]\s?([a-z]{1,4})(?![a-z'])\.?/g;
 const ELISION = /(?<![a-z])(dell|nell|all|dall|sull|coll|quell|un|d|l)'\s?(?=[a-z0-9])/g;
 const SAINT_ELISION = /(?<![a-z])(?:sant|s)'\s?(?=[a-z])/g;
 
-/** Splits folded text into words. An elided article is a separate word, and the pieces of an abbreviation are joined. */
+/**
+ * Splits folded text into words. Omits elided articles and prepositions, such as `dell'`. `sant'` becomes `san`, and the pieces of an abbreviation are joined.
+ */
 export function words(folded: string): Word[] {
   const text = folded
     .replace(BROKEN_ABBREVIATION, (whole, head: string, tail: string) => {
@@ -87,7 +89,7 @@ const ROUTE = new RegExp(
 
 interface Route {
   readonly type: string;
-  /** `18`, `12bis`. */
+  /** Number and suffix of the road, such as `18` or `12bis`. */
   readonly token: string;
   readonly start: number;
   readonly end: number;
@@ -120,7 +122,7 @@ export function normaliseFolded(folded: string): StreetName {
   return { type, otherTypes: typed?.otherTypes ?? [], tokens: tokens.length > 0 ? tokens : typed?.type.split(' ') ?? all.map(({ text }) => text) };
 }
 
-/** Returns the street type at the start of a name: the longest run of words that is a type. */
+/** Returns the street type at the start of a name: the longest run of at most three words that is a type. Returns null if there is no type. */
 export function takeType(all: readonly Word[]): { type: string; otherTypes: readonly string[]; length: number } | null {
   for (let length = Math.min(3, all.length); length > 0; length -= 1) {
     const written = all.slice(0, length).map(({ text }) => text).join(' ');
@@ -170,8 +172,9 @@ function numeral({ text, dot }: Word, before: string | undefined, after: string 
   const value = roman(text);
   if (value === null) return null;
   if (text.length > 1) return value;
-  // A single I, V or X is a number before a month or a counted word (`V giornate`), after the name of a king or pope, and after the type of a numbered lane.
-  // A single V or X is also a number at the end of a name. Elsewhere the letter is an article or an initial.
+  // A single I, V or X is a number before a month or a counted word (`V giornate`). Without a full stop, the letter is also a number after the name of a king
+  // or pope, and directly after the type of a numbered lane. As the last of several words, V or X without a full stop is a number, too. Elsewhere the letter is
+  // an article or an initial.
   if (after !== undefined && (MONTHS.has(after) || COUNTED.has(after))) return value;
   if (dot) return null;
   if (before !== undefined && REGNAL.has(before)) return value;
@@ -183,7 +186,8 @@ function germanCompound({ text, dot }: Word): { type: string; stem: string } | n
   for (const [ending, type] of GERMAN_ENDINGS) {
     if (!text.endsWith(ending)) continue;
     const stem = text.slice(0, -ending.length);
-    // Short Italian words must not be split, so a stem has at least three letters, and the ending `str` needs a full stop.
+    // A word that is equal to an ending other than `str` is a type without a stem. Short Italian words must not be split, so any other stem has at least three
+    // letters, and the ending `str` needs a full stop.
     if (stem === '' ? ending.length > 3 || ending === 'weg' : stem.length >= 3 && (ending !== 'str' || dot)) return { type, stem };
   }
   return null;
@@ -197,8 +201,8 @@ interface NamedStreet extends StreetName {
 }
 
 /**
- * Splits a bilingual name: `VIA MUSEO / MUSEUMSTRASSE`, `VIA MUSEO - MUSEUMSTRASSE`. A dash splits a name only if one side is German, because Italian names
- * contain dashes too.
+ * Splits a bilingual name: `VIA MUSEO / MUSEUMSTRASSE`, `VIA MUSEO - MUSEUMSTRASSE`. A dash splits a name only if exactly one side is German, because Italian
+ * names contain dashes too.
  */
 function halves(name: string): string[] {
   const slash = name.split(/\s\/|\/\s/).map((half) => half.trim());
@@ -228,9 +232,9 @@ export function streetNames(odonimo: string, lingua1: string | null, lingua2: st
 }
 
 /**
- * Returns the search key of a comune's or locality's name: folded words without articles and prepositions, with `san` for all forms of saint. For example,
- * `Reggio nell'Emilia` and `Reggio Emilia` have the same key, and so do `S. Giorgio` and `San Giorgio`. `core.comune_key` in SQL returns the same keys for
- * ISTAT's names. A test checks that `comuneKey` and `core.comune_key` agree.
+ * Returns the search key of a comune's or locality's name: folded words without articles, prepositions and conjunctions, with `san` for all forms of saint. For
+ * example, `Reggio nell'Emilia` and `Reggio Emilia` have the same key, and so do `S. Giorgio` and `San Giorgio`. `core.comune_key` in SQL returns the same keys
+ * for ISTAT's names. A test checks that `comuneKey` and `core.comune_key` agree.
  */
 export function comuneKey(name: string): string {
   const all = fold(name).replaceAll("'", ' ').match(/[a-z0-9]+/g) ?? [];
@@ -239,8 +243,8 @@ export function comuneKey(name: string): string {
 }
 
 /**
- * Returns the search key of a part of a comune: like `comuneKey`, but without words that only mean locality. `LOCALITA' PIANO`, `loc. Piano` and `Piano` have
- * the same key. Returns null if no word is left.
+ * Returns the search key of a part of a comune: like `comuneKey`, but without the types `localita` and `frazione` at the start. `LOCALITA' PIANO`, `loc. Piano`
+ * and `Piano` have the same key. Returns null if no word is left.
  */
 export function localityKey(name: string): string | null {
   const all = words(fold(name));

@@ -44,8 +44,9 @@ export interface Reading extends Ending, Place {
 
 /** A conflict: the query names one comune, and the caller names a different comune. */
 export interface Contradiction {
-  /** Cadastral codes. */
+  /** Cadastral codes of the comuni that the query names. */
   readonly query: readonly string[];
+  /** Cadastral codes of the comuni that the caller names. */
   readonly city: readonly string[];
 }
 
@@ -65,15 +66,15 @@ const MOST_NAMES = 2;
 const RED_NUMBERS: ReadonlySet<string> = new Set(['D969', 'D612', 'I480']);
 
 /**
- * Matches the position inside a building: scala, interno, piano, palazzina, c/o. The position must follow a number, because `Piazza della Scala` is a street
- * name.
+ * Matches the position inside a building: scala, interno, piano, palazzina, edificio, lotto, corpo. The position must follow a number, because
+ * `Piazza della Scala` is a street name.
  */
 const INSIDE = new RegExp(
   '(\\d[^,;]*?[\\s,;]+)(?:(?:scala|sc\\.)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9])|(?:interno|int\\.?)\\s*\\d{0,3}[a-z]?(?![a-z0-9])'
   + '|(?:piano|p\\.)\\s*(?:\\d{1,2}(?!\\d)°?|terra|rialzato|primo|secondo|terzo|quarto|quinto|ultimo|t(?![a-z]))|\\d{1,2}°\\s*piano'
   + '|(?:palazzina|pal\\.|edificio|ed\\.|lotto|corpo)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9]))',
 );
-/** Matches an addressee after "c/o" or "presso", up to a comma or a street. Does not match in `Riva presso Chieri`, which is a comune. */
+/** Matches "c/o" or "presso" and the addressee, up to a comma, a semicolon or a street. Does not match in `Riva presso Chieri`, which is a comune. */
 const CARE_OF = /(?<![a-z])(?:c\s?\/\s?o(?![a-z0-9])\.?|(?<!riva )presso(?![a-z]))((?:(?!\s(?:via|viale|v\.le|piazza|p\.zza|piazzale|corso|c\.so|largo|vicolo|strada|contrada|c\.da|localita)\s)[^,;])*)/g;
 /** Matches the country code before a postal code: `I-20121`, `IT-20121`. */
 const COUNTRY_BEFORE_POSTAL_CODE = /(?<![a-z0-9])it?\s?-\s?(?=\d{5}(?!\d))/g;
@@ -166,15 +167,18 @@ async function comuniCalled([cut, ...others]: readonly Cut[], province: string |
 /** A query split into the address and the texts that are not part of the address. */
 interface Prepared {
   readonly text: string;
-  /** Last province in parentheses; null if there is none. */
+  /** Last text in parentheses, read as a province; null if there is none. */
   readonly province: Stated | null;
   /** Addressees after "c/o" or "presso". */
   readonly careOf: readonly Segment[];
-  /** Text in parentheses. */
+  /** Texts in parentheses. */
   readonly aside: readonly Segment[];
 }
 
-/** Folds the query, and removes the country, the addressee, the position inside the building, text in parentheses, and labels such as `indirizzo`. */
+/**
+ * Folds the query, and removes the country, the addressee, the position inside the building, text in parentheses, and labels such as `indirizzo`. Also
+ * separates the place from the street by a comma where a word or postal code begins the place, and corrects two exchanged letters of the street type.
+ */
 function prepare(query: string): Prepared {
   const careOf: Segment[] = [];
   let text = fold(query).replace(/\s+/g, ' ').trim().replace(COUNTRY, '').replace(CARE_OF, (_, whom: string) => {
@@ -204,7 +208,7 @@ function prepare(query: string): Prepared {
   return { text: withType(text.replace(/(?<=[a-z0-9](?<!\b(?:nr?|num|numero|civ|civico|km)))\s+(?=\d{5}\s+[a-z])/g, ', ')), province, careOf, aside };
 }
 
-/** Matches the name of Italy after the address, in several languages. */
+/** Matches the name of Italy in several languages, or its country code, after the address. */
 const COUNTRY = /[-,\s]+(?:ital(?:ia|y|ie|ien|i|ija|ija|iya|ska|ie)|wlochy|olaszorszag|it|ita)\.?$/;
 /** Matches labels that forms and maps print before an address. */
 const LABEL = /^(?:(?:google\s)?(?:maps?|mappa|mappe|plan|cartina|stradario)(?:\sdi|\sde)?|ind\.?|indirizzo(?:\spostale)?|address|adresse?|recapito|sede(?:\slegale)?|ubicazione|dove)\s?[:,-]?\s+(?=(?:v\.|[a-z]{2,}[.\s/]))/;
@@ -213,7 +217,7 @@ const POSTAL_CODE_LABEL = /(?<=[\d,;-]\s?)c\.?a\.?p\.?:?\s?(?=\d{5}(?!\d))|(?<=[
 /** Matches words that introduce the place: `nel comune di`, `provincia di`. */
 const PLACE_WORDS = /(?<=[a-z0-9])\s+((?:nel\s+)?comune\s+di|(?:in\s+)?prov(?:incia|\.)(?:\s+di)?)\s+(?=[a-z])/;
 
-/** Corrects a first word that becomes a street type when two letters are exchanged: `vai roma` → `via roma`. */
+/** Corrects a first word that becomes a street type when two adjacent letters are exchanged: `vai roma` → `via roma`. */
 function withType(text: string): string {
   const [, first, next = ''] = /^([a-z]{3,})\s+([a-z0-9][^\s]*)/.exec(text) ?? [];
   if (first === undefined || STREET_TYPES.has(first) || takeType(words(next)) !== null) return text;
@@ -276,12 +280,15 @@ function isRegnal(text: string, { start, ending: { number, exponent, colour } }:
   return exponent === null && colour === null && number <= (REGNAL.get(name) ?? -1) && !SAINTS.has(before);
 }
 
-/** Finds the numbers that may be a civico, in order. Skips dates, ordinals and postal codes. `plain` is the text in which MARK replaces `n.` and `civ.`. */
+/**
+ * Finds the numbers that may be a civico, in order. Skips dates, ordinals and postal codes without `n.` or `civ.`. `plain` is the text in which MARK replaces
+ * `n.` and `civ.`.
+ */
 function findCivici(folded: string, original: string): { plain: string; civici: Civico[] } {
   const plain = folded.replace(NUMBER_MARK, ` ${MARK}`);
   const civici: Civico[] = [];
   for (const { 1: digits = '', index: start } of plain.matchAll(/(?<![a-z0-9])(\d{1,5})(?!\d)/g)) {
-    // Skips a match inside the preceding number.
+    // Skips digits that are part of the preceding civico, such as the end of a range.
     if (start < (civici.at(-1)?.end ?? 0)) continue;
     const marked = plain[start - 1] === MARK;
     const rest = plain.slice(start + digits.length);
@@ -326,8 +333,8 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
 }
 
 /**
- * Returns whether a separate letter after a number is an exponent. In `12 a Milano` and `3 s Giorgio` the letter is a word. A capital letter, as in
- * `12 A Milano`, is an exponent.
+ * Returns whether a separate letter after a number is an exponent. If a word follows, the letters a, e, i, o and s are not exponents (`12 a Milano`,
+ * `3 s Giorgio`), unless the query has the capital letter (`12 A Milano`).
  */
 function isExponentLetter(letter: string, rest: string, digits: string, original: string): boolean {
   return !/^\s+[a-z]/.test(rest) || !'aeios'.includes(letter) || new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
@@ -437,7 +444,7 @@ async function readWords(text: string, ending: Ending, given: NamedPlace | null,
   const placeOfBoth = (first: Segment, second: Segment): Promise<NamedPlace> => placeOf([first, second], { ...lookup, names: 'exact' });
   const begins = prefixes(text).map(({ text: before, key, rest }) => ({ before, rest, hits: gazetteer.get(key, province) }))
     .filter(({ hits, rest }) => hits.length > 0 && hasName(rest));
-  // If a comune comes before the street, all following words belong to the street.
+  // If the text begins with a comune, the loop below examines the last words of the text.
   const ends = begins.some(({ hits }) => hits.some(isComune)) ? null : endOf(text, given, province, gazetteer);
   // People write the comune after the number. With a civico, the last words before the number are therefore less likely to be the comune.
   const endsFirst = ending === NO_ENDING || given !== null;
@@ -478,7 +485,10 @@ function endOf(text: string, given: NamedPlace | null, province: string | null, 
   return null;
 }
 
-/** Returns further streets that a text may mean. The caller uses such a street only if a street with exactly this name is loaded. */
+/**
+ * Returns further streets that a text may mean, each with the part of the comune before the street, if any. The caller uses such a street only if a street with
+ * exactly this name is loaded.
+ */
 function otherStreets(text: string): { text: string; part: string | null }[] {
   const all = text.split(' ');
   const last = all.at(-1) ?? '';
@@ -499,7 +509,7 @@ function otherStreets(text: string): { text: string; part: string | null }[] {
 
 const GLUED_TYPE = /^(piazzale|piazza|viale|corso|contrada|largo|vicolo|strada|via)[a-z]{3}/;
 
-/** Returns whether words begin with a common street type. Names of firms and persons do not contain common street types. */
+/** Returns whether words begin with a common street type. Names of firms and persons do not begin with such a type. */
 function isMainType(all: readonly Word[]): boolean {
   return MAIN_TYPES.has(takeType(all)?.type ?? '');
 }
@@ -510,7 +520,7 @@ const MAIN_TYPES: ReadonlySet<string> = new Set([
   'localita', 'frazione', 'salita', 'traversa',
 ]);
 
-/** Combines the place in the query with the comune that the caller gave. */
+/** Combines the place in the query with the comune that the caller gave. Returns a contradiction if the query surely names only other comuni. */
 function within(given: NamedPlace, named: NamedPlace): { place: NamedPlace; contradiction: Contradiction | null } {
   const place = { ...given, locality: named.locality ?? given.locality };
   const [query, city] = [named.comuni, given.comuni];
@@ -551,7 +561,7 @@ function compose({ type, otherTypes, tokens }: StreetName, ending: Ending, { com
   const reading = { streetType: type, otherTypes, tokens, ...ending, comuni, locality, province };
   // A street with only a number as its name (`Contrada 167`) is found by that number.
   if (ending.number !== null && tokens.join(' ') === type) return { ...reading, tokens: [String(ending.number)], number: null, rangeTo: null, exponent: null };
-  // In `12/R` and `12A/R`, R means red in comuni with red numbers.
+  // In `12/R` and `12A/R`, R means red and N means black, unless all named comuni are without red numbers.
   const [, exponent = null, letter] = /^(?:(.*)\/)?([RN])$/.exec(ending.exponent ?? '') ?? [];
   if (letter === undefined || comuni?.some((code) => RED_NUMBERS.has(code)) === false) return reading;
   return { ...reading, exponent, colour: letter === 'R' ? 'ROSSO' : 'NERO' };

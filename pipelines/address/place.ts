@@ -12,7 +12,7 @@ export interface ComuneHit {
   readonly belfiore: string | null;
   /**
    * Kind of the name. `name`: the Italian name. `second`: the name in the second language. `former`: the name of a comune that is now part of this comune.
-   * `foreign`: a name in a foreign language. `postal_code`: a postal code of the comune.
+   * `locality`: a locality in which the comune has loaded addresses. `foreign`: a name in a foreign language. `postal_code`: a postal code of the comune.
    */
   readonly kind: 'name' | 'second' | 'former' | 'locality' | 'foreign' | 'postal_code' | 'province';
   /** Car plate code of the province, upper case; null if unknown. */
@@ -74,7 +74,7 @@ export function statedProvince(written: string): Stated {
 
 export const isComune = ({ kind }: ComuneHit): boolean => kind === 'name' || kind === 'second';
 
-/** Kinds of names of a comune, highest priority first. */
+/** Kinds of names of a comune, except foreign names, highest priority first. */
 const CALLED: readonly (readonly ComuneHit['kind'][])[] = [['name', 'second'], ['former']];
 
 /** Hits of the gazetteer by key, for one query. */
@@ -136,7 +136,7 @@ export class Gazetteer {
     return postalCode === null ? [] : codesOf(this.all(postalCode).filter(({ kind }) => kind === 'postal_code'));
   }
 
-  /** Returns the key of the stated province; null if no province is stated, or if the text is not a province. */
+  /** Returns the key of the stated province; null if no province is stated, or if the text is neither `sure` nor the name of a province. */
   bound(stated: Stated | null): string | null {
     return stated !== null && (stated.sure || this.isProvince(stated.key)) ? stated.key : null;
   }
@@ -177,7 +177,7 @@ export function codesOf(hits: readonly ComuneHit[]): string[] {
   return [...new Set(hits.flatMap(({ belfiore }) => (belfiore === null ? [] : [belfiore])))].sort();
 }
 
-/** Splits a car plate code from the end of a text: `castro le` → `castro` and `le`. */
+/** Splits two letters, which may be a car plate code, from the end of a text: `castro le` → `castro` and `le`. */
 function withoutSigla(text: string): { text: string; sigla: string | null } {
   const [, before = text, sigla = null] = /^(.*[a-z'].*?)[\s,]+([a-z]{2})$/.exec(text) ?? [];
   return { text: before, sigla };
@@ -360,7 +360,8 @@ const MOST_PLACES = 5;
 
 /**
  * Returns the first named comune that is compatible with all other names. Names after the comune may be the comune's province, region or locality, or the
- * comune's name again. Names before the comune may only be localities of the comune. Returns an empty list of comuni if the text names two different comuni.
+ * comune's name again. Text before the comune is a locality. If this text is also the name of a comune, the chosen comune must have a locality with this name.
+ * Returns an empty list of comuni if the text names two different comuni.
  */
 async function ofSeveral(
   parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, lookup: Pick<Lookup, 'gazetteer' | 'names'>,

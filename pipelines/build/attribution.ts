@@ -30,8 +30,9 @@ interface Cited {
 }
 
 interface Citations {
-  /** Citations that are valid for the whole region. */
+  /** Sources of each section over all parcels of the region. */
   readonly all: readonly Citation[];
+  /** Sources of each section, by group of parcels. */
   readonly cited: readonly Cited[];
 }
 
@@ -50,7 +51,7 @@ type Found = ReadonlyMap<string, ReadonlyMap<string, Vintages>>;
 
 /**
  * Returns the sources of a region's sections. All tables of the region must be in the workspace. Sections whose sources did not change keep their published
- * citations.
+ * citations. For Italy, returns the releases of `core.comune` for each section that names comuni.
  */
 export async function citationsOf(database: Database, joined: Joined, sources: readonly RegisteredSource[]): Promise<Citations> {
   const { region, schema, products } = joined;
@@ -163,8 +164,8 @@ async function keptSections(
 }
 
 /**
- * Returns whether a section cites the same sources as before. Returns true if no input of `attribution.sql` changed, or if the changed parcels have the same
- * citations or the same facts.
+ * Returns whether a section cites the same sources as before. Returns false if the cited vintages changed. Otherwise returns true if no input of
+ * `attribution.sql` changed, or if the changed parcels or all parcels of their comuni have the same citations or the same facts.
  */
 async function isSameCitation(session: Session, { products, incremental, sources }: Compared, { product, file }: CitedTable): Promise<boolean> {
   if (!product.hasSameVintages) return false;
@@ -211,7 +212,7 @@ function sameRows(some: readonly Row[], others: readonly Row[]): boolean {
   return a.size === b.size && [...a].every((text) => b.has(text));
 }
 
-/** Reads the citations of the current publication. */
+/** Reads the citations of some sections from the current publication. */
 async function publishedCitations(
   database: Database, region: number, sections: ReadonlySet<string>, known: ReadonlyMap<string, RegisteredSource>,
 ): Promise<Citations> {

@@ -1,4 +1,4 @@
-/** Step 5 of a refresh: runs checks. A build with an error is not published. */
+/** Step 5 of a refresh: runs checks. A build that violates a check of the level `error` is not published. */
 import type { Database } from '../db/index.ts';
 import { lookIn } from '../db/ddl.ts';
 import { inWorkspace } from '../db/layers.ts';
@@ -15,8 +15,9 @@ export interface Checked {
 }
 
 /**
- * Runs the checks of the sections on a build. A file of checks runs only if one of the tables that it reads was built. If a table has copied rows, files with
- * an `-- incremental:` line check only the new rows. Copied rows were checked when they were built.
+ * Runs the checks of the sections on a build. A file of checks runs only if the region has all tables that the file reads, and at least one of these tables was
+ * built. A file with an `-- incremental:` line checks only the changed parcels if all built tables that it reads were patched. All other rows were checked when
+ * they were built.
  * @param parallel largest number of files that run at the same time, if the engine allows it
  * @returns names of the checks that ran, and their warnings
  * @throws MappaleError `CHECKS_FAILED` (exit 5)

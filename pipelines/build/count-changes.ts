@@ -38,7 +38,8 @@ interface Counted extends Swap {
 type Counts = Record<ChangeLine['op'], number>;
 
 /**
- * Counts the parcels that the last publication, rollback or withdrawal changed, by comune. Does nothing in a distributed database, which has no history.
+ * Counts, by comune, the parcels that the last publication, rollback or withdrawal changed, and records the last day that each source describes. Does nothing
+ * in a distributed database, which has no history.
  * @param unit ISTAT code of the region, or 0 for Italy
  */
 export async function countChanges(database: Database, unit: number): Promise<void> {

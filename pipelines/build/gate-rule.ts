@@ -64,7 +64,7 @@ export interface Comparison {
   readonly provinceOf: (comune: string) => string;
   /** Returns the name of a place for messages. Without a comune, returns the name of the province. */
   readonly nameOf: (province: string, comune: string | null) => string;
-  /** Measures several comuni as one place. Called for provinces whose set of comuni changed. */
+  /** Measures several comuni as one place. Called for a province if its comuni changed, or if other comuni than before have values of a field. */
   readonly among: (comuni: readonly string[]) => Promise<{ readonly before: readonly Figures[]; readonly after: readonly Figures[] }>;
   /** Compares the old and new values of a field as multisets. Called only if a quantile exceeds its limit. @param comuni null for all comuni */
   readonly changes: (field: string, comuni: readonly string[] | null) => Promise<readonly Changes[]>;
@@ -87,7 +87,7 @@ interface QuantileLimit extends Limit {
 interface GatedPlace {
   readonly slice: string;
   readonly province: string;
-  /** Code of the comune; null for the whole province. */
+  /** Code of the comune; null for the whole province; `WHOLE` for the whole table. */
   readonly comune: string | null;
 }
 
@@ -228,13 +228,16 @@ function isPattern(lost: number, left: number): boolean {
   return lost >= LOST_ROWS - ROUNDING || left === 0;
 }
 
-/** Refuses the loss of several rows if at least a tenth of the rows is lost. */
+/** Refuses the loss of a tenth of the rows or more, unless only one row is lost and other rows remain. */
 const ROWS: Limit = {
   figure: 'rows', limit: percent(-ROWS_LOST), of: ({ rows }) => rows,
   refuses: ({ rows: before }, { rows: after }) => before > after && before - after >= ROWS_LOST * before - ROUNDING && isPattern(before - after, after),
 };
 
-/** Refuses a loss of values in at least a fifth of the rows. For fields with few values, also refuses the loss of too large a share of the values. */
+/**
+ * Refuses a decrease of the share of rows with a value (or of true rows) by 0.2 or more. For a field with `keeps`, also refuses the loss of too large a share
+ * of the values.
+ */
 function filled(name: string, field: FieldGate): Limit[] {
   const isTruth = field.kind === 'truth';
   const shareOf = shareOfValues(name);

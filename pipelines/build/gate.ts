@@ -40,7 +40,7 @@ const SHOWN = 6;
 interface GateOptions {
   /** Name of the region in messages. */
   readonly subject: string;
-  /** Decision of the operator to publish a refused build. */
+  /** Decision of the operator to publish a refused build; null if there is none. */
   readonly acceptance: Acceptance | null;
   readonly log: Log;
   /** Largest number of tables that are measured at the same time, if the engine allows it. */
@@ -157,13 +157,15 @@ function hasWindows(relation: Relation, { by }: TableGate): boolean {
   return by === 'fid' || relation === 'core.parcel';
 }
 
-/** Rows of a patched table, and the comuni whose rows changed. */
+/** Rows of a patched table. */
 interface PatchedTable {
   /** Rows of all comuni with changed rows in any table. */
   readonly now: Measured;
   /** Published rows that the new rows replace. */
   readonly gone: Measured;
+  /** New rows. */
   readonly came: Measured;
+  /** Comuni whose rows changed. */
   readonly comuni: readonly string[];
 }
 

@@ -1,6 +1,7 @@
 /**
- * Runs the incremental build. If parcels are the only changed input of a published table, the table's SQL runs for the changed parcels only. Publishing then
- * replaces only the rows that differ. The `-- incremental:` line in the header of a table's SQL file states whether the table can be built in this way.
+ * Runs the incremental build. If the changed inputs of a published table can affect only the rows of known parcels, the table's SQL runs for these parcels
+ * only. Publishing then replaces only the rows that differ. The `-- incremental:` line in the header of a table's SQL file states whether the table can be
+ * built in this way.
  */
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
@@ -80,7 +81,7 @@ export class IncrementalBuild {
   #changed: number | null = null;
   #isIndexed = false;
   #places: PlacesReached | null = null;
-  /** True if the combined outline of all parcels differs; null until the comparison is made. */
+  /** True if the outline of the parcels differs (as `OUTLINE` defines it); null until the comparison is made. */
   #differs: boolean | null = null;
   /**
    * Sets of parcels whose rows must be built again because other rows changed. The value is the connection to the changed rows: a distance, layers, a column or
@@ -104,7 +105,7 @@ export class IncrementalBuild {
     this.schema = changesSchema(region);
   }
 
-  /** Builds the possibly changed rows of a table. @returns false if the whole table must be built */
+  /** Builds a table incrementally: keeps the published table, or builds its possibly changed rows. @returns false if the caller must build the whole table */
   async take(session: Session, product: Product): Promise<boolean> {
     if (!product.incremental) return false;
     const startedAt = performance.now();
@@ -116,8 +117,8 @@ export class IncrementalBuild {
   }
 
   /**
-   * Compares a completely built table with the published table. If both are equal, the published table stays, and rows of other tables that depend on this
-   * table may be copied.
+   * Compares a completely built table with the published table, if the SQL file of the table has the line `-- incremental: content`. If both have the same
+   * rows, the published table stays, and tables that depend on this table can be built incrementally.
    */
   async compare(session: Session, { relation, file }: Product): Promise<void> {
     if (file.incremental?.by !== 'content' || !this.#published.has(relation)) return;
@@ -254,7 +255,7 @@ export class IncrementalBuild {
     return this.#patch(session, product, newRows(table), await makePatch(session, this.schema, newRows(table), this.#was(relation), fids));
   }
 
-  /** Keeps the published table if its input tables have the same rows. Changed parcels do not matter if the combined outline of all parcels is unchanged. */
+  /** Keeps the published table if its input tables have the same rows. Changed parcels do not matter if the outline of the parcels is unchanged. */
   async #takeUnchanged(session: Session, { relation, file }: Product): Promise<Result | null> {
     for (const { relation: read } of this.#products.filter(({ relation: each, stale }) => stale !== null && file.reads.includes(each))) {
       if (read === PARCELS ? await this.#outlineDiffers(session) : this.results.get(read)?.patch !== null) return null;
@@ -262,7 +263,10 @@ export class IncrementalBuild {
     return this.#reused(relation);
   }
 
-  /** Returns whether the changed parcels alter the combined outline of all parcels, on which some tables depend. */
+  /**
+   * Returns whether the changed parcels alter the outline of the parcels, on which some tables depend. The outline consists of the comuni that have parcels,
+   * the box of all parcels, and the parcels of comuni without a boundary.
+   */
   async #outlineDiffers(session: Session): Promise<boolean> {
     if ((await this.#countChanged(session)) === 0) return false;
     if (this.#differs !== null) return this.#differs;

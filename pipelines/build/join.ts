@@ -72,8 +72,8 @@ interface Build extends JoinOptions {
 }
 
 /**
- * Builds the stale tables of a region in the region's workspace, several at the same time. Each table is built after the tables that it reads. Tables that an
- * interrupted run completed are reused.
+ * Builds the stale tables of a region in the region's workspace: several at the same time, or one after another in an incremental build. Each table is built
+ * after the tables that it reads. Tables that an interrupted run completed are reused.
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
 export async function join(

@@ -84,7 +84,7 @@ async function proveTables(
   })));
 }
 
-/** Records the tables and files of a publication in the ledger. */
+/** Records the tables and files of a publication in the ledger, and deletes the ledger's records of the build. */
 async function recordPublication(
   session: Session, { region, files }: Joined, publicationId: number, tables: readonly Omit<PublishedTable, 'currentTable'>[],
 ): Promise<void> {
@@ -149,7 +149,7 @@ async function applyPatches(session: Session, made: ReadonlyMap<Relation, MadeTa
   }
 }
 
-/** Attaches the completely rebuilt tables as partitions. @returns all tables of the publication */
+/** Attaches the completely rebuilt tables as partitions, and stores the statistics of new tables. @returns all tables of the publication */
 async function exchangeTables(
   session: Session, { region, products }: Joined, { figures }: Gated,
   { publicationId, before, made }: {
@@ -277,8 +277,8 @@ async function holdReaders(session: Session, region: number): Promise<void> {
 }
 
 /**
- * Restores the previous publication of a region, even if the region is withdrawn. A second call undoes the first. A refresh publishes the replaced state again
- * only after the inputs of that state change.
+ * Restores the previous publication of a region, even if the region is withdrawn. A second call undoes the first, unless the region was withdrawn. A refresh
+ * publishes the replaced state again only after the inputs of that state change.
  * @throws MappaleError `NO_PREVIOUS` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function rollback(
@@ -345,8 +345,8 @@ async function unpatch(
 }
 
 /**
- * Withdraws a region from publication. The region's tables become the previous publication. A refresh publishes the region again only after a rollback restores
- * the region.
+ * Withdraws a region from publication. The region's tables become the previous publication. A refresh publishes the region again only after `unpin` or a
+ * rollback.
  * @throws MappaleError `NOT_PUBLISHED` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function withdraw(

@@ -138,11 +138,15 @@ export class Mosaic {
   readonly north: number;
   readonly cellWidth: number;
   readonly cellHeight: number;
-  /** Tiles, sorted by name. If tiles overlap, the first tile with data is used. */
+  /** Tiles, sorted by name. If tiles overlap, a cell has the value of the first tile with data in this cell. */
   readonly tiles: readonly Placed[];
   readonly #blocks: Blocks;
+  /** Tiles that the last call of `look` selected. */
   #near: readonly Placed[] = [];
-  /** Range of columns and rows around the last shape in which only one tile has cells. */
+  /**
+   * First and last column, first and last row of the only tile with cells in the last window. Null if several tiles have cells there, or if this tile overlaps
+   * others.
+   */
   #alone: readonly [number, number, number, number] | null = null;
 
   /** @param tiles the tiles whose cells coincide */
@@ -191,7 +195,7 @@ export class Mosaic {
   /**
    * Writes the values of consecutive cells of one row into an array; NaN for missing cells.
    * @param into array that receives the values
-   * @param origin array that receives the tile number of each cell; null if not needed
+   * @param origin array that receives, for each cell with a value, the index of its tile in `tiles`; null if not needed
    * @returns a promise if blocks must be read first, otherwise undefined
    */
   row(row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null): Promise<void> | undefined {

@@ -1,9 +1,9 @@
 /**
- * Converts degrees to the coordinates of a raster. In the database, this conversion would take most of a sweep's time. UTM is computed as in PROJ, with
- * Krüger's series in the third flattening. See Karney 2011, Transverse Mercator with an accuracy of a few nanometers, equations 7–11 and 35.
+ * Converts longitude and latitude to the CRS of a raster. In the database, this conversion would take most of a sweep's time. UTM coordinates are computed as
+ * in PROJ, with Krüger's series in the third flattening. See Karney 2011, Transverse Mercator with an accuracy of a few nanometers, equations 7–11 and 35.
  */
 
-/** Converts longitude and latitude, and writes easting and northing (or longitude and latitude) into `out`. */
+/** Converts longitude and latitude in degrees, and writes easting and northing in metres (or longitude and latitude in degrees) into `out`. */
 export type Project = (lon: number, lat: number, out: Float64Array) => void;
 
 const RADIAN = Math.PI / 180;
@@ -12,7 +12,7 @@ const [A, F] = [6_378_137, 1 / 298.257223563];
 const N = F / (2 - F);
 const E = Math.sqrt(F * (2 - F));
 const [K0, FALSE_EASTING] = [0.9996, 500_000];
-/** Radius of the circle whose circumference equals that of a meridian, multiplied by the scale factor. */
+/** Radius in metres of a circle as long as a complete meridian, multiplied by the scale factor. */
 const RADIUS = (K0 * A / (1 + N)) * (1 + N ** 2 / 4 + N ** 4 / 64 + N ** 6 / 256);
 const [A1, A2, A3, A4, A5] = [
   N / 2 - (2 / 3) * N ** 2 + (5 / 16) * N ** 3 + (41 / 180) * N ** 4 - (127 / 288) * N ** 5,
@@ -23,6 +23,7 @@ const [A1, A2, A3, A4, A5] = [
 ];
 
 /**
+ * Returns the function that converts longitude and latitude to a CRS.
  * @param epsg EPSG code: 4326, or 32601–32660 for a northern UTM zone on WGS 84
  * @throws RangeError for any other code, because no source uses a different CRS for rasters
  */

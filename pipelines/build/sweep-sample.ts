@@ -1,14 +1,15 @@
 /**
- * Samples raster cells for shapes, one shape after another. For an area, samples the cells whose centre is in the area. For a point, samples the nearest cells.
+ * Samples raster cells for shapes, one shape after another. For an area, samples the cells of its `Shape`. For a point, samples the cell that contains the
+ * point, or the four cells with the nearest centres.
  */
 import type { Accumulator, AreaSweep, CellRows, PointSweep } from '../contract/sweep.ts';
 import type { Mosaic } from './sweep-mosaic.ts';
 import type { Shape } from './sweep-shape.ts';
 
-/** A run of consecutive cells: number of the tile in the mosaic, row, first and last column on the grid of the mosaic. */
+/** A run of consecutive cells: index of the tile in the mosaic, and row, first column and last column on the grid of the mosaic. */
 type Run = readonly [tile: number, row: number, first: number, last: number];
 
-/** `counts`: counts the cells of each shape. `runs`: also records which cells were used. */
+/** Detail of a sample. `counts`: only the number of cells. `runs`: also the cells, as runs. */
 export type Detail = 'counts' | 'runs';
 
 interface Sample {
@@ -20,7 +21,12 @@ interface Sample {
 }
 
 export interface Sampler {
-  /** Selects the tiles that a shape needs. @returns false if the file of a tile is missing; the sample is then empty */
+  /**
+   * Selects the tiles that a shape needs.
+   * @param column column of the shape's point on the grid of the mosaic, as a decimal number
+   * @param row row of the shape's point, as a decimal number
+   * @returns false if the file of a tile is missing; `gather` must then not be called
+   */
   look(shape: Shape, column: number, row: number): boolean;
   /** Samples the cells of a shape. @returns a promise if blocks must be read, otherwise undefined */
   gather(shape: Shape, column: number, row: number): Promise<void> | undefined;
@@ -28,7 +34,7 @@ export interface Sampler {
   take(): Sample;
 }
 
-/** Number of raster rows in memory: the current row, the row above and the row below. */
+/** Maximum number of raster rows in memory: the current row and, with a halo, the row above and the row below. */
 const HELD = 3;
 
 export class AreaSampler implements Sampler {
@@ -38,7 +44,7 @@ export class AreaSampler implements Sampler {
   readonly #noted: Run[] | null;
   #lines: readonly [Float64Array, Float64Array, Float64Array] = [new Float64Array(64), new Float64Array(64), new Float64Array(64)];
   #origins: readonly Int32Array[] | null;
-  /** For each line of the buffer, the raster row that the line contains. */
+  /** For each line in `#lines`, the number of the raster row in the line; NaN for an empty line. */
   readonly #held = new Float64Array(HELD);
   readonly #rows: { -readonly [K in keyof CellRows]: CellRows[K] };
   #firstColumn = 0;
@@ -149,7 +155,7 @@ export class AreaSampler implements Sampler {
 
 export class PointSampler implements Sampler {
   readonly #mosaic: Mosaic;
-  /** Number of cells to use in each direction. With one cell, takes the value of that cell. With two, interpolates between the centres of the cells. */
+  /** Number of cells along each axis. 1: takes the value of the cell that contains the point. 2: interpolates between the centres of four cells. */
   readonly #side: 1 | 2;
   readonly #line = new Float64Array(2);
   readonly #origin = new Int32Array(2);
@@ -195,7 +201,7 @@ export class PointSampler implements Sampler {
     return sample;
   }
 
-  /** Returns the column or row of the first cell to use. */
+  /** Returns the column (or row) of the first cell to use. @param position column (or row) of the point, as a decimal number */
   #first(position: number): number {
     return this.#side === 1 ? Math.floor(position) : Math.floor(position - 0.5);
   }
@@ -217,7 +223,7 @@ export class PointSampler implements Sampler {
     }
   }
 
-  /** Returns the weight of the first (0) or second (1) cell in one direction. */
+  /** Returns the weight of the first (0) or second (1) cell along one axis. */
   #share(position: number, further: number): number {
     if (this.#side === 1) return 1;
     const beyond = position - 0.5 - this.#first(position);
@@ -236,8 +242,8 @@ const [A, E2] = [6_378_137, 0.00669437999014];
 const RADIAN = Math.PI / 180;
 
 /**
- * Computes the size of a row's cells on the ellipsoid, in metres. The height follows from the curvature of the meridian, and the width from the circle of
- * latitude.
+ * Computes the size of a row's cells on the ellipsoid, in metres, and stores the size in `rows`. The height follows from the curvature of the meridian, and the
+ * width from the circle of latitude.
  */
 function measure(rows: { cellWidthM: number; cellHeightM: number }, { north, cellWidth, cellHeight }: Mosaic, row: number): void {
   const latitude = (north - (row + 0.5) * cellHeight) * RADIAN;

@@ -15,12 +15,12 @@ export interface CellGrid {
 
 const LITTLE_ENDIAN = 1;
 const MULTI_POLYGON = 6;
-/** Largest number of crossings in a row that are sorted by insertion sort. */
+/** Maximum number of crossings in a row for which insertion sort is used. */
 const FEW = 24;
 
 /**
- * Converts a distance from the grid's corner to a number of cells. A point on the border of two cells belongs to the cell on the east or south. Rounding to a
- * billionth of a cell removes the error of dividing degrees by 1/240.
+ * Converts a distance from the grid's corner to a number of cells. A point on the border of two cells belongs to the cell on the east or south. A point less
+ * than a billionth of a cell from a border is moved to the border. This removes rounding errors, for example of dividing degrees by a cell size of 1/240.
  */
 export function inCells(distance: number, cell: number): number {
   const cells = distance / cell;
@@ -28,9 +28,9 @@ export function inCells(distance: number, cell: number): number {
   return Math.abs(cells - border) < 1e-9 ? border : cells;
 }
 
-/** Cells of the current area. The object is reused for each area. Each row has runs of cells `first … end − 1`. */
+/** Cells of the current shape. One object is reused for all shapes. Each row contains runs of cells `first … end − 1`. */
 export class Shape {
-  /** First and last row that may have cells. No row has cells if `lastRow` is less than `firstRow`. */
+  /** First and last row that may contain cells. No row contains cells if `lastRow` is less than `firstRow`. */
   firstRow = 0;
   lastRow = -1;
   /** First and last column of all cells. There are no cells if `lastColumn` is less than `firstColumn`. */

@@ -1,7 +1,7 @@
 /**
- * Computes values of shapes from rasters (a sweep). Shapes are read in the order of the rasters' blocks. One pass finds the cells of each shape, collects the
- * cells' values and writes the results with COPY. Memory use depends on the size of blocks and shapes, not on the size of files or the number of shapes. The
- * sweep is part of the transaction that builds the table, so a killed run leaves no rows.
+ * Computes values of shapes from rasters (a sweep). Shapes are read in the order of the rasters' blocks. For each grid, one pass finds the cells of each shape,
+ * collects the cells' values and writes the results with COPY. Memory use depends on the size of blocks and shapes, not on the size of files or the number of
+ * shapes. The sweep is part of the transaction that builds the table, so a killed run leaves no rows.
  */
 import { dirname } from 'node:path';
 import { loadModule } from '../program.ts';
@@ -18,7 +18,7 @@ import { projectionInto, type Project } from './sweep-projection.ts';
 import { AreaSampler, PointSampler, type Detail, type Sampler } from './sweep-sample.ts';
 import { inCells, Shape } from './sweep-shape.ts';
 
-/** Number of shapes in one fetch. The next shapes are fetched while the previous shapes are sampled. */
+/** Number of shapes that one `fetch` statement returns. The next shapes are fetched while the previous shapes are sampled. */
 const SHAPES = 4_000;
 /** Minimum height, in raster rows, of the bands by which shapes are ordered. */
 const BAND = 256;
@@ -32,18 +32,18 @@ interface ShapeRow {
   readonly geom: Uint8Array | null;
 }
 
-/** Columns of the sweep's table after `turn` and `id`. */
+/** Columns that follow `turn` and `id` in the sweep's table, before the columns with the values. */
 const COUNTS: Columns = { model: 'int4', cells: 'int4', missing: 'int4', unread: 'bool' };
 const RUNS: Columns = { release_id: 'int4', position: 'int8', turn: 'int4', row_number: 'int4', first_column: 'int4', last_column: 'int4' };
 
 const statement = statementsOf('sweep');
 
 /**
- * Runs the SQL file that builds a table, including the raster sweeps that the file names. Call inside a transaction.
+ * Runs the SQL file that builds a table, including the raster sweeps at its `-- sweep:` lines. Call inside a transaction.
  * @param schema schema in which tables with unqualified names are created
- * @param published current partition of the table, or null. If a raster is missing, the SQL of the file copies rows of this partition from the view
- * `standing_<table>`
- * @param detail `runs`: also records runs of cells, for the explanation of a few parcels
+ * @param published partition of the table in the current publication, or null. If a raster is missing, the file's SQL copies rows of this partition from the
+ * view `standing_<table>`
+ * @param detail `runs`: also records the used cells, for the explanation of a few parcels
  */
 export async function runTableFile(
   session: Session, schema: string, { file, parts, sweep, writes: [relation] }: SqlFile, published: string | null, detail: Detail = 'counts',

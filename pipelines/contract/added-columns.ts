@@ -16,7 +16,7 @@ export interface SampledColumn {
   readonly at: string;
 }
 
-/** Collects the columns that a reader reports. */
+/** The added columns of one member, each with a few sample values. */
 export class AddedColumns {
   readonly #found = new Map<string, { readonly samples: Set<string>; readonly at: string }>();
 

@@ -38,7 +38,7 @@ export interface Pages {
 export interface RemoteFile {
   /** Address without the file's path. `MAPPALE_<SOURCE>_URL` replaces this address. */
   readonly base: string;
-  /** Editions to request, newest first. If the publisher returns 404, the next edition is requested. */
+  /** Editions to request, newest first. If the publisher returns status 404 or 410, the next edition is requested. */
   readonly editions: readonly [Edition, ...Edition[]];
   /** If set, `base` is a web page, and the file is the target of the first matching link on the page. The file is saved under the name in the link. */
   readonly link?: RegExp;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { inputError, type MappaleError } from '../errors.ts';
 
-/** Evidence for a file format: one text with a date per item, or null for an item without evidence. */
+/** Evidence for a file format, with one text for each kind of evidence; null if there is no such evidence. Each text contains a year or "undated". */
 export interface Evidence {
   readonly bytes: string | null;
   readonly header: string | null;

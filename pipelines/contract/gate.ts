@@ -1,10 +1,10 @@
 /** Rules of the quality gate for a published table: limits for changes of statistics, bounds of values, and sums that must agree. */
 
-/** Limits for changes of a field's median and 95th percentile that differ from the default, with the reason. */
+/** Limits for the changes of a field's median and 95th percentile, if these limits differ from the default. `why` is the reason. */
 export interface Moves {
   /** Allowed change of median and 95th percentile, as a share of the old value. Default 0.25. */
   readonly by?: number;
-  /** Absolute change; smaller changes are never suspicious. */
+  /** Minimum absolute change that the gate refuses. Smaller changes are always accepted. */
   readonly step?: number;
   readonly why: string;
 }
@@ -25,7 +25,7 @@ export interface Quantity {
 interface Presence {
   readonly kind: 'presence';
   readonly within?: readonly [number | null, number | null];
-  /** For columns with few values: the share of the published number of values that a place must keep. */
+  /** For columns with few values: the minimum number of values in a province or comune, as a share of the published number. */
   readonly keeps?: { readonly share: number; readonly why: string };
   /** Limit for the increase of the share of rows with a value. Applies to provinces that already had values. */
   readonly gains?: { readonly share: number; readonly why: string };
@@ -34,7 +34,7 @@ interface Presence {
 /** A boolean column. The gate compares the share of true values. */
 export interface Truth {
   readonly kind: 'truth';
-  /** Share of the published number of true rows that a place must keep, even if there are only few such rows. */
+  /** Minimum number of true values in a province or comune, as a share of the published number. Applies even to small numbers. */
   readonly keeps?: { readonly share: number; readonly why: string };
 }
 
@@ -46,7 +46,7 @@ export interface Identity {
   /** `=`: if all parts are known, the sum of the parts equals the whole. `<=`: the sum of the known parts does not exceed the whole. */
   readonly is: '=' | '<=';
   readonly whole: string;
-  /** Share of a place's rows that may violate the identity. */
+  /** Share of the rows of a province or comune that may violate the identity. */
   readonly most: number;
 }
 
@@ -61,7 +61,7 @@ interface IdentityQuery {
   readonly most: number;
 }
 
-/** Column that determines the comune of a row; `whole` if the table is measured as a single place. */
+/** Column that determines the comune of a row; `whole` if statistics are computed only for the whole table. */
 type PlacedBy = 'belfiore' | 'istat_code' | 'fid' | 'whole';
 
 export interface TableGate {

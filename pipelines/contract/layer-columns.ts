@@ -12,7 +12,7 @@ export function publishedPolygon(what: string): LayerColumns {
 /**
  * Columns for the size and the geometry of an area. `load.sql` measures the area, and repairs an invalid geometry.
  * @param what noun for the area, such as `polygon`
- * @param note more about the geometry
+ * @param note text to append to the description of the geometry
  */
 export function measuredArea(what: string, note = ''): LayerColumns {
   return {
@@ -45,7 +45,7 @@ export function piecesOf(of: string, [areas, area]: readonly [string, string], c
   };
 }
 
-/** Column with the regions that a member reaches. @param what what the boxes of these regions overlap, such as `a polygon` */
+/** Column with the codes of the regions whose boxes overlap a geometry of the source. @param what noun for the geometry, such as `a polygon` */
 export function reachedRegions(what: string): LayerColumns {
   return { regions: ['int2[] not null', `ISTAT codes of the regions whose boxes (core.region_box) overlap ${what}.`] };
 }

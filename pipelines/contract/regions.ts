@@ -1,4 +1,4 @@
-/** One of Italy's 20 regions. Each region is loaded, published and rolled back separately. ISTAT defines the codes and names. */
+/** Defines Italy's 20 regions. Each region is loaded, published and rolled back separately. The codes and names are from ISTAT. */
 
 export interface Region {
   /** ISTAT region code, 1–20. */
@@ -49,8 +49,8 @@ function key(text: string): string {
 }
 
 /**
- * Other names of regions, by key: foreign names, and names in a second official language. Publishers print the name in the second language after or instead of
- * the Italian name.
+ * Codes of the regions by the keys of other names: short names, English names, names of the two autonomous provinces, and names in a second official language.
+ * Publishers print the name in the second language after or instead of the Italian name.
  */
 const ALIASES: Readonly<Record<string, number>> = {
   valledaostavalleedaoste: 2, valleaosta: 2, trentinoaltoadigesudtirol: 4, trentinoaltoadigepatrento: 4,
@@ -82,7 +82,7 @@ const PLATES: readonly string[] = [
 
 const REGION_OF_PLATE: ReadonlyMap<string, number> = new Map(PLATES.flatMap((plates, index) => plates.split(' ').map((plate) => [plate, index + 1] as const)));
 
-/** Codes in `PLATES` that are no longer used. Forlì-Cesena, Pesaro e Urbino and Sud Sardegna replaced these provinces. */
+/** Codes in `PLATES` that no province had from 2017 to 2025: former codes of Forlì-Cesena and Pesaro e Urbino, and of four former provinces of Sardinia. */
 const FORMER_PLATES: ReadonlySet<string> = new Set(['FO', 'PS', 'CI', 'OG', 'OT', 'VS']);
 
 /** Returns the car plate codes that a region's provinces had from 2017 to 2025, when Italy had 107 provinces. */
@@ -111,14 +111,14 @@ export function regionOfFid(fid: number): number {
   return Math.floor(fid / FIDS_OF_REGION);
 }
 
-/** Returns the name of a region. @param region code of the region, or 0 for Italy */
+/** Returns the name of a region. @param region code of the region, or 0 for Italy @throws Error for any other number, which is a bug */
 export function regionName(region: number): string {
   const name = region === 0 ? 'Italia' : findRegion(region)?.name;
   if (name === undefined) throw new Error(`expected a region's code 1–20, or 0 for Italy, found ${region}`);
   return name;
 }
 
-/** Returns the name of a region for the command line, without characters that a shell interprets. */
+/** Returns the name of a region for the command line, without characters that a shell interprets. Returns `italia` for any other number. */
 export function regionSlug(region: number): string {
   return findRegion(region)?.slug ?? 'italia';
 }

@@ -14,7 +14,7 @@ export interface RegisteredSource extends Source {
   readonly id: string;
   /** Folder, relative to the project's root. */
   readonly folder: string;
-  /** Facts that determine the rows read from a file: the manifest's version, the SQL of the source, and the database engine if known. */
+  /** Facts that determine the rows read from a file: the facts of `readerFacts` and, after `onEngine`, the versions of the database engine. */
   readonly facts: Facts;
   /** Digest of the facts. */
   readonly reader: string;
@@ -52,7 +52,7 @@ export function chooseSources<S extends { readonly id: string }>(sources: readon
   return ids === null ? sources : sources.filter(({ id }) => ids.includes(id));
 }
 
-/** Loads a source by the name of its folder. */
+/** Loads a source by the name of its folder. @throws Error if the manifest has a different id, which is a bug */
 export async function registerSource(id: string): Promise<RegisteredSource> {
   const folder = join(ROOT, 'sources', id);
   const source = await loadModule<Source>(`sources/${id}/source.ts`);
@@ -83,7 +83,7 @@ export function onEngine(sources: readonly RegisteredSource[], engine: Facts): R
   return sources.map((source) => withFacts(source, () => ({ ...source.facts, ...engine })));
 }
 
-/** Returns the source that fills a layer; undefined if the source's folder is missing. */
+/** Returns the source that fills a layer; undefined if none of the sources fills the layer. */
 export function sourceOfLayer(sources: readonly RegisteredSource[], relation: Relation): RegisteredSource | undefined {
   return sources.find((source) => source.layer.writes.includes(relation));
 }

@@ -68,7 +68,7 @@ export const addressFacts = {
   formatted_address: z.string().describe('Street and number, then the locality (or the comune, if there is none) and the province'),
 };
 
-/** Kinds of findings about addresses, in the order of the reports. */
+/** Kinds of findings about addresses, in the order in which reports list the kinds. */
 export const FINDING_KINDS = ['outside', 'same_point', 'grid_10m', 'no_numbers', 'out_of_order', 'moved', 'new', 'missing'] as const;
 
 export type FindingKind = (typeof FINDING_KINDS)[number];

@@ -22,7 +22,7 @@ export interface MapPanel {
   readonly words?: Readonly<Record<string, string>>;
   /** Texts shown for values that are words, by value. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Texts of publishers for which `italian` has a translation. */
+  /** Texts of publishers that `italian` translates. */
   readonly published?: readonly string[];
   /** Units of numbers, by name of the field. `share` is a fraction that is shown in per cent. Numbers without a unit are counts. */
   readonly units?: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export interface Italian {
   readonly columns?: Readonly<Record<string, string>>;
   readonly caption?: string;
   readonly note?: string;
-  /** Italian texts of `layer`, keyed by the English text. */
+  /** Italian texts of the layers on the map, keyed by the English text. */
   readonly legend?: Readonly<Record<string, string>>;
   /** Italian descriptions of the fields in `block`, keyed by the English description. */
   readonly fields?: Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ export interface Italian {
 
 /**
  * A layer of the section on the map, which colours parcels by one value. People with colour blindness can distinguish the colours on light and dark
- * backgrounds. The colours come from ColorBrewer, and from viridis for neutral scales.
+ * backgrounds. Most colours come from ColorBrewer, from viridis and inferno, or from the palette of Okabe and Ito.
  */
 export interface MapLayer {
   /** Group in the map's list of layers. */

@@ -16,7 +16,7 @@ export interface Section {
   readonly title: string;
   /** Schema of the block in API responses: an object, a list, or null. */
   readonly block: z.ZodType;
-  /** Kinds of parcel that have the section. For other kinds, the block is empty and the coverage is `not_applicable`. */
+  /** Kinds of parcel to which the section applies. For other kinds, the block is empty and the coverage is `not_applicable`. */
   readonly kinds: readonly ParcelKind[];
   /**
    * Place of the coverage in the record. `meta`: in `meta.coverage`. `block`: in the block, with a coverage for each field; the block then exists for every

@@ -36,7 +36,7 @@ export function layerColumns({ position, columns }: Layer): LayerColumns {
   return { ...provenance(position), ...columns };
 }
 
-/** Returns the indexes of a layer. A column with a geometry has a GiST index. */
+/** Returns the indexes of a layer. An index with a geometry column is a GiST index. All other indexes are B-tree indexes. */
 export function layerIndexes(layer: Layer): { readonly query: string; readonly method: 'btree' | 'gist'; readonly columns: readonly string[] }[] {
   const all = layerColumns(layer);
   return Object.entries(layer.indexes ?? {}).map(([query, columns]) => ({ query, method: columns.some((column) => all[column]?.[0].startsWith('geometry') === true) ? 'gist' : 'btree', columns }));

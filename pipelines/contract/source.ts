@@ -80,7 +80,7 @@ export interface Manifest {
   readonly layers: readonly string[];
 }
 
-/** Input of `recognise`: a file in a data folder, and its entries if the file is a zip. Other content is read only on demand. */
+/** Input of `recognise`: a file in a data folder with its first bytes, and its entries if the file is a zip. Other content is read only on demand. */
 export interface Probe {
   /** Absolute path. */
   readonly path: string;
@@ -105,7 +105,7 @@ export interface Probe {
 export interface Recognition {
   /** Kind of file within the source, such as `VALORI`, `ple` or `comunale`. */
   readonly role: string;
-  /** Vintage of the file, such as `2024`, `2025_1` or `2026-07-01`. Vintages sort as text, newest last. */
+  /** Vintage of the file, such as `2024`, `2025_1` or `2026-07-01`. The text order of a source's vintages is their order in time. */
   readonly vintage: string;
   /** ISTAT region code (1–20) of a regional file. Null for a national file, or if the rows of the file state their places. */
   readonly region: number | null;
@@ -113,7 +113,7 @@ export interface Recognition {
   readonly sidecars?: readonly string[];
   /**
    * Day or other value in the file that distinguishes issues of one vintage. Examples are the date in a title line, the date of a zip's newest entry and the
-   * number of a re-issue. Values of one source and role sort as text. Omitted if the file has no such value.
+   * number of a re-issue. For one source and role, the text order of the values is the order of the issues. Omitted if the file has no such value.
    */
   readonly dated?: string;
   /** Part of the dataset that the file contains, if the rows do not state the part. A part is a tile (`E46N19`), or a class with a separate file (`HPH`). */
@@ -307,8 +307,8 @@ export interface Source {
   /** Columns that identify a row of a layer within a file, by layer. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
   /**
-   * For each layer, a small layer that counts the rows of each group, per member. Groups are defined by columns of the layer. Two rows that repeat the columns
-   * of `unique` must be in the same group.
+   * For each layer, a small layer that counts the rows of each group, per member. Groups are defined by columns of the layer. Two rows with equal values in the
+   * columns of `unique` must be in the same group.
    */
   readonly groups?: Readonly<Record<string, Groups>>;
   /**
@@ -330,7 +330,7 @@ export interface Source {
 const NAME = /^[a-z][a-z0-9_]*$/;
 const LAYER_TYPE = /^[a-z][a-z0-9]*(?:\[\]|\([a-z]+, \d+\))?(?: not null)?(?: default '[a-z]+')?$/;
 
-/** Returns the source unchanged, after checking rules that types cannot express. @throws Error for a name or type that is not plain SQL */
+/** Returns the source unchanged, after checking rules that types cannot express. @throws Error for a violated rule, such as a name that is not plain SQL */
 export function defineSource(source: Source): Source {
   const refuse = (expected: string, found: string | undefined): void => {
     if (found !== undefined) throw new Error(`${source.manifest.id}: expected ${expected}, found ${found}`);

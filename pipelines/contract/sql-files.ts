@@ -13,9 +13,9 @@ export type Relation = `${string}.${string}`;
  * Rule of a `-- incremental:` line: the rows that a refresh may copy from the published table. Without such a line, no rows are copied.
  * - `members`: each row depends on one row of these layers, so rows of reused members are unchanged.
  * - `parcels`: each row depends only on its parcel, and on the vintages of the layers in `vintagesOf`.
- * - `near`: each row also depends on parcels within a distance in metres.
- * - `sharing`: each row also depends on parcels with the same value in a column.
- * - `meeting`: each row also depends on parcels under the same feature of these layers.
+ * - `near`: each row depends on its parcel and on the parcels within a distance in metres.
+ * - `sharing`: each row depends on its parcel and on the parcels with the same value in a column.
+ * - `meeting`: each row depends on its parcel and on the parcels under the same feature of these layers.
  * - `content`: the whole table is built if an input changed. If the result equals the published table, the published table stays, and rows of other tables
  *   that depend on this table may be copied. `parcels` states whether the rows depend on all parcels, or only on the outline of all parcels
  *   (`sql/steps/outline_differs.sql`).
@@ -52,7 +52,7 @@ export interface SqlFile {
   readonly facts: readonly SqlPart[] | null;
   /** File in the same folder that defines a raster sweep; null without a sweep. The sweep runs at the line that names the file. */
   readonly sweep: string | null;
-  /** The statements of the file and of the steps that the file runs. */
+  /** The text of the file, with the texts of the steps in place of the `-- step:` lines. */
   readonly text: string;
   /** The statements in the order in which they run. */
   readonly parts: readonly SqlPart[];
@@ -62,7 +62,7 @@ export interface SqlFile {
   readonly digest: string;
 }
 
-/** Consecutive statements of one file, or a sweep that runs between statements. Statements keep their line numbers in the file. */
+/** Consecutive statements of one file, or a sweep that runs between statements. Blank lines before the statements preserve the line numbers of the file. */
 type SqlPart = { readonly file: string; readonly text: string } | { readonly sweep: string };
 
 /** A named query that returns violations. */
@@ -114,7 +114,7 @@ const STEP_FOLDER = 'sql/steps';
 /** The line of an `attribution.sql` that separates the statements of the table `fact` from the query of the citations. */
 const CITATIONS = /^-- citations of the facts\n/m;
 
-/** Splits the text of a file at the lines `-- step:`, `-- sweep:` and `-- citations of the facts`. */
+/** Splits the text of a file at the lines `-- step:`, `-- sweep:` and `-- citations of the facts`. Replaces each `-- step:` line by the parts of the step. */
 function partsOf(file: string, text: string): SqlPart[] {
   let line = 0;
   return text.split(/^(-- (?:(?:step|sweep): .*|citations of the facts)\n)/m).flatMap((part): SqlPart[] => {
@@ -171,7 +171,7 @@ export function parseSqlFile(file: string, content: string): SqlFile {
   };
 }
 
-/** Parses a `-- incremental:` line. @throws Error for any other text, which the architecture test finds */
+/** Parses the value of a `-- incremental:` line; null if the file has no such line. @throws Error for any other text, which the architecture test finds */
 export function incrementalOf(value: string | null, file: string): Incremental | null {
   if (value === null) return null;
   if (value === 'rows of parcels') return { by: 'parcels', vintagesOf: [] };
@@ -247,7 +247,7 @@ export const DIGESTS_FILE = 'sql/digests.json';
 
 const digests = new Map<string, string>(IS_COMPILED ? Object.entries(JSON.parse(readFileSync(join(ROOT, DIGESTS_FILE), 'utf8')) as Record<string, string>) : []);
 
-/** Returns the digests that this process computed, to be written to `DIGESTS_FILE`. */
+/** Returns the digests of all SQL texts that this process used, sorted by key. The build writes these digests to `DIGESTS_FILE`. */
 export function computedDigests(): Readonly<Record<string, string>> {
   return Object.fromEntries([...digests].sort());
 }
@@ -294,12 +294,12 @@ function functionsCalledIn(text: string): SqlFile[] {
   return named.filter(({ writes }) => writes.some((name) => words.includes(` ${name.replace('.', ' . ')} ( `)));
 }
 
-/** Returns the digest of a file without comments, layout and descriptions. */
+/** Returns the digest of a file without comments, layout, the statements `comment on …` and the word `unlogged`. */
 export function effectiveDigest(file: SqlFile): string {
   return digestOf(file.text, effectiveSql);
 }
 
-/** Splits a file of checks into its named queries. */
+/** Splits a file of checks into its named queries. @throws Error for a check without a `-- level:` or `-- expects:` line, which is a bug */
 export function readChecks(file: SqlFile): Check[] {
   return file.text.split(/^-- check: */m).slice(1).map((part) => {
     const [name = '', ...lines] = part.split('\n');
@@ -320,7 +320,7 @@ export function schemaOf(relation: Relation): string {
   return relation.slice(0, relation.indexOf('.'));
 }
 
-/** Layers from which the parcels of a region are built. */
+/** Layers from which `core.parcel` is built, including layers that only the files for certain regions read. */
 export const PARCEL_LAYERS: readonly Relation[] = [...new Set(
   tableFiles().filter(({ writes }) => writes[0] === 'core.parcel').flatMap(({ reads }) => reads.filter((read) => schemaOf(read) === 'layer')),
 )];

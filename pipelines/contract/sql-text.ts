@@ -44,7 +44,7 @@ export function sqlParts(text: string): string[] {
   return parts;
 }
 
-/** Returns the end of a block comment. Block comments may be nested. */
+/** Returns the index after a block comment. Block comments may be nested. @param from index after the `/*` that opens the comment */
 function commentEnd(text: string, from: number): number {
   const sign = /\/\*|\*\//g;
   sign.lastIndex = from;

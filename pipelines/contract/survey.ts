@@ -1,5 +1,6 @@
 /**
- * Types for the result of a survey of the data folders. The result lists recognised files, with properties that show the next survey whether a file changed.
+ * Types for the result of a survey of the data folders. The result lists the files by release, and the files that belong to no release. The size and times of
+ * each file show the next survey whether the file changed.
  */
 import type { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from './registry.ts';

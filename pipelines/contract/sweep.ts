@@ -8,8 +8,7 @@ import type { Columns } from '../formats/copy.ts';
 interface Swept {
   /**
    * View in the workspace that lists the rasters, with the columns of a raster layer and `model`. If rasters overlap, the smaller `model` has priority, then
-   * the smaller name. All cells of a shape come from rasters on one grid. This is the first grid that has all cells of the shape, or else the first grid that
-   * has any of the cells.
+   * the smaller name. Cells from different grids are never combined. If a shape has rows for several grids, the SQL after the sweep chooses one row.
    */
   readonly tiles: string;
   /** View in the workspace that lists the shapes, with `id int4`, `point geometry` and, for areas, `geom geometry`, in EPSG:4326. */
@@ -57,7 +56,7 @@ export interface AreaSweep extends Swept {
 
 /**
  * A sweep over points. `nearest`: the value at a point is that of the cell containing the point. `bilinear`: the value is interpolated between the centres of
- * the four nearest cells. Cells without a value are left out. The result is in the column `value float8`.
+ * the four nearest cells. Cells without a value are ignored. The result is in the column `value float8`.
  */
 export interface PointSweep extends Swept {
   readonly sample: 'nearest' | 'bilinear';
@@ -66,8 +65,8 @@ export interface PointSweep extends Swept {
 export type Sweep = AreaSweep | PointSweep;
 
 /**
- * Rounds like `value::numeric` in the database: takes the decimal number with 15 significant digits, and rounds halves away from zero. Rounding in the database
- * would take as long as the whole sweep.
+ * Rounds like `round(value::numeric, digits)` in the database: takes the decimal number with 15 significant digits, and rounds halves away from zero. Rounding
+ * in the database would take as long as the whole sweep.
  * @param digits number of digits after the decimal point
  */
 export function rounded(value: number, digits: 1 | 2): number {

@@ -1,6 +1,6 @@
 /** Formats the vintages of files as text. */
 
-/** Vintage of a file without a date. This vintage sorts before all others, so that every dated file of the same kind counts as newer. */
+/** Beginning of the vintage of a file without a date. In text order, such a vintage precedes all others, so every dated file of the same kind is newer. */
 const UNDATED = '0000';
 
 /** Returns a vintage as text: `undated` for a file without a date. */

@@ -1,4 +1,7 @@
-/** Finds the parcels whose rows an incremental build must create, and the published rows to replace. */
+/**
+ * Finds the parcels whose rows an incremental build must create, and the published rows to replace. A document is a member of the cadastre's files that is
+ * identified across releases by file name and path.
+ */
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { contentColumns } from './comparing.ts';
 import { columnNames, columnsOf, countRows } from './ddl.ts';
@@ -8,7 +11,7 @@ import { one, type Session } from './types.ts';
 
 const changedRows = statementsOf('changed_rows');
 
-/** Copies the layer rows of members that an earlier release already contains. */
+/** Copies the rows of members that an earlier release already contains into a layer table of the workspace `schema`. */
 export async function copyMembers(
   session: Session,
   schema: string,
@@ -24,14 +27,14 @@ export async function copyMembers(
   );
 }
 
-/** Runs statements of `changed_rows.sql` that create tables. */
+/** Runs a named statement of `changed_rows.sql`, which may consist of several SQL statements. */
 async function make(session: Session, statement: string, names: Names): Promise<void> {
   await session.script(changedRows(statement, names), `sql/statements/changed_rows.sql, ${statement}`);
 }
 
 /**
  * Creates the table `same_document` of documents whose parcels have not changed. These documents have the same bytes in the published files and in the current
- * files. Also creates the empty table `same_parcel`.
+ * files, and as many current rows as published parcels. Also creates the empty table `same_parcel`.
  * @param build workspace of the region
  * @param layers tables of the workspace with the current rows; if the list is empty, no documents are compared
  */
@@ -73,18 +76,18 @@ function membersWithRows(layer: Place): Part {
   return { sql: changedRows('members_with_rows', { build: layer.schema, layer }) };
 }
 
-/** Returns whether several files have current rows and two of all these rows have the same cadastral reference. */
+/** Returns whether current rows of a layer come from several files and any two rows of the layer have the same cadastral reference. */
 export async function repeatsInFiles(session: Session, layer: Place): Promise<boolean> {
   return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { layer, members: membersWithRows(layer) }))).repeats;
 }
 
-/** A layer of the workspace, and its members that are not in documents of `same_document`. */
+/** A layer of the workspace, and its current members whose document is not in `same_document`. */
 export interface FreshMembers {
   readonly layer: Place;
   readonly members: readonly number[];
 }
 
-/** Returns the members with rows in each layer of the workspace, except members of documents in `same_document`. */
+/** Returns the current members with rows in each layer of the workspace, except members whose document is in `same_document`. */
 export async function freshMembersOf(session: Session, schema: string, layers: readonly Place[]): Promise<FreshMembers[]> {
   const found: FreshMembers[] = [];
   for (const layer of layers) {
@@ -113,7 +116,7 @@ async function makeParcels(session: Session, schema: string, which: Reach, state
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: changedRows(statement, { schema, ...names }) } });
 }
 
-/** Name of a set of parcels around given parcels, and the statement that finds these parcels. */
+/** A set of the parcels around given parcels, and the statement that finds the parcels of this set. */
 interface Reached {
   readonly which: 'near' | 'meeting';
   /** Name of the statement that creates a table of the fids around given parcels. */
@@ -193,7 +196,10 @@ interface Sharing {
   readonly column: string;
 }
 
-/** Extends a set by the parcels that share a value of a column with a parcel of the set, before or after the change. */
+/**
+ * Creates the tables `…_fid` and `…_parcel` of the set `reach`. The set consists of the parcels of the set `start`, and of the published parcels that have the
+ * same value in a column as one of these parcels before or after the change.
+ */
 export async function findSharing(session: Session, schema: string, { reach, start, parcels, was, table, column }: Sharing): Promise<void> {
   await makeFids(session, schema, reach, 'sharing_fid', { was, table, column, start: `${start}_fid`, values: `${reach}_value` });
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
@@ -207,12 +213,12 @@ export async function areReached(session: Session, schema: string, reach: Reach,
   return true;
 }
 
-/** Returns the name of the table with the new rows of some parcels. */
+/** Returns the name of the table that receives the new rows of a published table. @param table name of the published table */
 export function newRows(table: string): string {
   return `${table}_new`;
 }
 
-/** Creates a view of the new rows of some parcels, under the table's name. */
+/** Creates a view with the name `table`, which reads the table that `newRows` names. */
 export async function provideNew(session: Session, schema: string, table: string): Promise<void> {
   await provide(session, schema, table, 'all_rows', { from: { schema, table: newRows(table) } });
 }
@@ -224,7 +230,7 @@ export async function provideRowsOf(
   await provide(session, schema, to, 'rows_of_some_parcels', { from, parcels: { schema, table: parcels } });
 }
 
-/** A patched table, and the parcels whose rows are selected. */
+/** A published table, the patch, and the parcels whose rows are selected. */
 interface PatchedRows extends Pick<Patch, 'fids' | 'came' | 'columns'> {
   /** Published table. */
   readonly was: Place;
@@ -232,12 +238,12 @@ interface PatchedRows extends Pick<Patch, 'fids' | 'came' | 'columns'> {
   readonly parcels: Place;
 }
 
-/** Returns the SQL for the current rows of some parcels of a patched table. */
+/** Returns the SQL for the rows of some parcels in a published table after a patch. */
 export function patchedRows({ was, fids, came, columns, parcels }: PatchedRows): Part {
   return { sql: changedRows('patched_rows', { was, fids, came, columns, parcels }) };
 }
 
-/** Creates a view of the current rows of some parcels of a patched table. @param parcels table in `schema` with the fids of the parcels */
+/** Creates a view of the rows of some parcels in a published table after a patch. @param parcels table in `schema` with the fids of the parcels */
 export async function providePatchedRowsOf(
   session: Session, schema: string,
   { to, was, patch, parcels }: { readonly to: string; readonly was: Place; readonly patch: Patch; readonly parcels: string },

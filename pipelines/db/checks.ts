@@ -31,7 +31,7 @@ export async function runChecks(session: Session, checks: readonly Check[]): Pro
 /** A violation of level `warn`, as stored in the ledger. */
 export type Warning = Pick<Violation, 'name' | 'expects' | 'rows'>;
 
-/** Returns the violations of level `warn`. @throws MappaleError `CHECKS_FAILED` (exit 5) for violations of level `error`, with sample rows */
+/** Logs and returns the violations of level `warn`. @throws MappaleError `CHECKS_FAILED` (exit 5) for violations of level `error`, with a sample row of each */
 export function refuseViolations(subject: string, violations: readonly Violation[], log: Log): Warning[] {
   const warnings = violations.filter(({ level }) => level === 'warn').map(({ name, expects, rows }) => ({ name, expects, rows }));
   for (const { expects, rows, name } of warnings) log.debug(`${subject}: expected: ${expects}. Violating rows: ${rows}`, { check: name });

@@ -48,7 +48,7 @@ function sumsOf(contents: string): Part {
 /** Returns the row count and the digest of a table's content. The digest does not depend on the order or provenance of the rows. */
 export async function digestOf(session: Session, schema: string, name: string): Promise<Content> {
   const table = { schema, table: name };
-  // With an offset, Citus would copy all rows to the coordinator.
+  // `contents_once` contains `offset 0`. With an offset, Citus would copy all rows to the coordinator.
   const contents = (await isOnNodes(session, table)) ? 'contents' : 'contents_once';
   return one<Row & Content>(session, content('digest', { sums: sumsOf(content(contents, { table, columns: await contentColumns(session, table) })) }));
 }
@@ -59,7 +59,7 @@ export interface TableDifference extends Row {
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
-  /** Number of changed rows, for each column with changes. Empty for tables that may have several rows per parcel. */
+  /** Number of changed rows, for each column with changes. Empty unless `fid` is the primary key of the table. */
   readonly fields: Readonly<Record<string, number>>;
 }
 
@@ -106,14 +106,14 @@ interface Replaced {
   readonly columns: readonly string[];
 }
 
-/** Returns whether a digest has two sums. Earlier versions published tables with digests of one sum. */
+/** Returns whether a digest consists of two sums. Earlier versions of the program stored digests that consist of one sum. */
 function hasTwoSums(digest: string): boolean {
   return digest.includes(' ');
 }
 
 /**
- * Computes the row count and digest that a table has after a patch, without reading the whole table. Reads the whole table only if an earlier version computed
- * the digest before the patch.
+ * Computes the row count and digest that a table has after a patch. Normally, reads only the rows of the patch. Reads the whole table `was` if an earlier
+ * version of the program computed the digest in `before`.
  * @param was table before the patch
  * @param before row count and digest before the patch
  */

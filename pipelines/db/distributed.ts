@@ -1,7 +1,8 @@
 /**
  * Distributes tables over the nodes of a Citus cluster. Tables with a column `fid` are distributed by fid. All other tables are on the coordinator. A region is
  * built in a workspace on the coordinator. SQL files whose rows depend on a single parcel run on the shards of the parcels, with copies of other inputs on each
- * node. Partitions are published by attaching tables that are already on the nodes. On databases without Citus, this module has no effect.
+ * node. Partitions are published by attaching tables that are already on the nodes. On a database without Citus, `isDistributed` returns false, and
+ * `OnNodes.open` returns null.
  */
 import pLimit from 'p-limit';
 import { MappaleError } from '../errors.ts';

@@ -18,7 +18,7 @@ interface Meaning {
   readonly fix?: string;
 }
 
-/** Errors by their PostgreSQL or system code. `server-address.ts` has the fixes that depend on the server's address. */
+/** Errors by their PostgreSQL or system code, or `CONNECTION_LOST`. `server-address.ts` has the fixes that depend on the server's address. */
 export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
   '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
   28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow the role in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
@@ -49,7 +49,11 @@ const LOST_MESSAGE = /^(Connection terminated|Client has encountered a connectio
 /** Matches the driver's message for a server that requires a password when none is configured. */
 const NO_PASSWORD = /client password must be a string/;
 
-/** Converts any error of a driver to a MappaleError of kind `database`. */
+/**
+ * Converts any error of a driver to a MappaleError of kind `database`. Returns a MappaleError unchanged.
+ * @param sql text of the failed statement, in which the error's line and column are found; null if unknown
+ * @param origin file of the statement, or the server, for the message; null if unknown
+ */
 export function databaseError(error: unknown, sql: string | null, origin: string | null): MappaleError {
   if (error instanceof MappaleError) return error;
   const server = (error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error) as ServerError;

@@ -1,4 +1,4 @@
-/** Computes the statistics of a table by place in one pass, for the quality gate. */
+/** Computes the statistics of a table for each comune and province in one pass, for the quality gate. */
 import { identityName, type FieldGate, type Identity, type TableGate } from '../contract/gate.ts';
 import { patchedRows, type Patch } from './changed-rows.ts';
 import { changedWindow, rankOf, sharesAround, valueAt, windowOf, type Difference, type QuantileWindow } from './quantile-window.ts';
@@ -100,8 +100,8 @@ function namesOf(rows: readonly { readonly comune: string }[]): string[] {
 }
 
 /**
- * Creates a table with the comune of each parcel. The table has a twelfth of the size of the parcel table. All measured tables of a region are joined with this
- * small table.
+ * Creates a table with the comune of each parcel. This table is one twelfth as large as the table of parcels. All measured tables of a region are joined with
+ * this small table.
  * @param only comuni whose parcels are listed, or null for all
  */
 export async function writePlaces(session: Session, places: Place, parcels: Place, only: readonly string[] | null = null): Promise<void> {
@@ -234,7 +234,8 @@ export async function differencesOf(
 /**
  * Computes the statistics of a province from the statistics of its comuni. The quantiles are found in the windows of the province before the change.
  * @param was statistics of the province before the change; null if the province had no rows
- * @returns null if no windows are stored, or if a new quantile is outside its window
+ * @param comuni statistics of all comuni of the province after the change
+ * @returns null if `comuni` is empty, no windows are stored, or a new quantile is outside its window
  */
 export function changedProvince(
   gate: TableGate, was: Figures | null, { comuni, differences }: { readonly comuni: readonly Figures[]; readonly differences: readonly FieldDifferences[] },

@@ -1,6 +1,6 @@
 /**
- * Stores formerly published rows. History covers all tables from which records are read. Each swap stores the rows that the swap replaces. The views in the
- * schema `past` show these tables as of a past time. Past records are read from these views.
+ * Stores formerly published rows. History covers all tables from which records are read. A swap replaces the current publication of a region or of Italy, and
+ * stores the rows that it replaces. The views in the schema `past` show these tables as of a past time. Past records are read from these views.
  */
 import { SECTIONS } from '../contract/sections.ts';
 import { parseSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -109,7 +109,7 @@ function seenOf(table: RecordTable): string {
 }
 
 /**
- * Returns the SQL condition that a current row `t` was already current at the past time.
+ * Returns the SQL condition that is true if the current row `t` was already current at the past time.
  * @param digest SQL expression of the row's digest, for tables without a key
  */
 function unreplacedIn(table: RecordTable, digest: string): Part {
@@ -138,7 +138,7 @@ export function touchingFunctions(unordered: readonly Pick<RecordTable, 'relatio
   return parseSqlFile(HISTORY_FILE, `-- reads: none\n-- writes: past.touches_all, past.touched\n\n${text};\n`);
 }
 
-/** Returns the SQL expression for the swap that applies to a row's region. @throws Error for a table with a different partition key, which is a bug */
+/** Returns the SQL expression for the swap that applies to a row's region. @throws Error for an unknown partition key, which is a bug */
 function swapOf({ relation, split }: RecordTable): Part {
   switch (split) {
     case null: return { sql: statement('swap_of_italy', { relation }) };
@@ -153,7 +153,8 @@ function digestOfRow(content: readonly string[]): string {
 }
 
 /**
- * Returns the SQL condition that a row `h` of history has the same key as a given row.
+ * Returns the SQL condition that is true if the row `h` of history has the same key as a given row.
+ * @param alias alias of the given row in the SQL
  * @param digest SQL expression of the given row's digest, for tables without a key
  */
 function sameKey(table: Pick<RecordTable, 'key'>, alias: string, digest = `${alias}.${ident(DIGEST)}`): Part {
@@ -232,7 +233,7 @@ export interface Cut {
   readonly swaps: number;
 }
 
-/** Deletes the history rows that were replaced more than `months` months ago, and the swaps before that time. With `count`, only counts them. */
+/** Deletes the history rows that were replaced more than `months` months ago, and the swaps before that time. With `count`, only counts rows and swaps. */
 export async function cutHistory(session: Session, months: number, action: 'delete' | 'count'): Promise<Cut> {
   const horizon = await session.query<{ region: number; swap: number }>(statement('horizon'), [months]);
   const until = [horizon.map(({ region }) => region), horizon.map(({ swap }) => swap)];

@@ -21,7 +21,7 @@ export async function onDatabase<T>(url: string, access: Access, work: (database
  * Opens a database.
  * @param url `postgres://…`, `pglite:<folder>` or `pglite:memory`
  * @param access `read`: transactions are read-only by default, and a missing database is not created
- * @throws MappaleError `DATABASE_URL_UNKNOWN`, `DATABASE_URL_UNREADABLE` (exit 2), `SQL_*`, `DATABASE_OUT_OF_DATE` (exit 6), `DATABASE_IN_USE` (exit 7)
+ * @throws MappaleError `DATABASE_URL_UNKNOWN` (exit 2), and the errors of `openPostgres` and `openPglite`
  */
 export async function openDatabase(url: string, access: Access = 'write'): Promise<Database> {
   if (url.startsWith('postgres://') || url.startsWith('postgresql://')) return openPostgres(url, access);

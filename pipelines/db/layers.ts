@@ -1,4 +1,6 @@
-/** Creates the views of a workspace: the current rows of layers, and published tables. */
+/**
+ * Creates the views of a workspace: the current rows of layers, and published tables. Also records in the ledger the files and places that a release contains.
+ */
 import type { Groups, PlaceColumns } from '../contract/source.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { atHand, isOnNodes } from './at-hand.ts';

@@ -69,7 +69,7 @@ function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, s
 /**
  * Returns the password for a server on a default socket from the password file. For such a server, libpq looks up `localhost`, but the driver looks up the
  * folder of the socket.
- * @returns undefined if the file has no password for the server
+ * @returns undefined if the server is not on a default socket, or if the file has no password for the server
  */
 export async function socketPassword(place: SocketPlace): Promise<string | undefined> {
   if (!SOCKET_FOLDERS.includes(place.host)) return undefined;

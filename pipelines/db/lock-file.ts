@@ -1,4 +1,4 @@
-/** Takes locks that are stored in files. Only one process can hold a lock. */
+/** Takes and releases locks. A lock is a file. Only one process can hold a lock. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -61,7 +61,7 @@ interface Life {
   readonly server: Server;
 }
 
-/** Locks that this process holds, with their sockets; null if sockets are not supported. */
+/** Sockets of the locks that this process holds, by path of the lock file; null if sockets are not supported. */
 const held = new Map<string, Life | null>();
 
 /** Runs work with a short path of a folder (`/proc/self/fd/N`), because the length of socket addresses is limited. */

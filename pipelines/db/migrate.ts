@@ -1,6 +1,6 @@
 /**
- * Upgrades a database to this version of the program. Numbered migrations run once. SQL files of functions, section tables and layers run again if the file has
- * changed. Only commands that write upgrade a database. Read-only commands only check the version.
+ * Upgrades a database to this version of the program. Numbered migrations run once. The SQL of section tables, functions and views runs again after a change.
+ * Existing layers are changed to match their new definition. Only commands that write upgrade a database. Read-only commands only check the version.
  */
 import { existsSync } from 'node:fs';
 import { MappaleError } from '../errors.ts';
@@ -54,10 +54,12 @@ export interface Migration {
 const NOTHING: Migration = { steps: [], losses: [] };
 
 /**
- * Checks the server, then runs new SQL files and repairs functions, grants, views, indexes and constraints in one transaction. May be called at every start.
+ * Checks the server, then runs new and changed SQL files and repairs functions, grants, views, indexes and constraints in one transaction. May be called at
+ * every start.
  * @returns the steps and losses
  * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `EXTENSION_FORBIDDEN`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`,
- *   `ALREADY_RUNNING`, `CATALOGUE_DAMAGED` for lost tables, after all other repairs; `MIGRATION_LOSES` (exit 2) for rows that would be lost, before any change
+ *   `ALREADY_RUNNING`, `CATALOGUE_DAMAGED` for lost tables, after all other repairs; `MIGRATION_LOSES` (exit 2) for rows that would be lost, before any change;
+ *   the errors of `prepareNodes`
  */
 export async function migrate(
   database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false, distributed = false }: MigrateOptions = {},
@@ -144,7 +146,7 @@ async function holdWriters(session: Session): Promise<void> {
   });
 }
 
-/** Runs the SQL files that have not run yet. If rows of a source would be lost and `lose` is not set, the source's layers stay unchanged. */
+/** Runs new and changed SQL files. If rows of a source would be lost and `lose` is not set, the source's layers stay unchanged. */
 async function apply(
   session: Session, parts: readonly Part[], before: Applied, { lose, distributed }: Required<Pick<MigrateOptions, 'lose' | 'distributed'>>,
 ): Promise<Migration> {
@@ -247,7 +249,7 @@ async function changeLayer(session: Session, file: SqlFile, source: RegisteredSo
   return { steps: [`${source.id}: ${group(loss.rows)} rows of ${loss.releases.length} releases deleted (${losses.join('; ')})`], loss };
 }
 
-/** Finds the releases, rows and files that a source would lose, and the files that no longer exist. */
+/** Finds the releases and rows that a source would lose, the files from which the rows were read, and the files of these that no longer exist. */
 async function lossOf(session: Session, source: RegisteredSource, why: readonly string[]): Promise<Loss> {
   const releases = await session.query<{ vintage: string; region: number | null; rows: number }>(server('loaded_releases'), [source.id]);
   const files = await session.query<{ path: string }>(server('read_files'), [source.id]);

@@ -7,7 +7,7 @@ import { ident, one, type Session } from './types.ts';
 
 const catalog = statementsOf('catalog');
 
-/** Partition key of a published table. `whole`: the table has no partitions, and a publication replaces the table. */
+/** Partition key of a layer or a published table. `whole`: the table has no partitions, and a publication replaces the table. */
 export type Split = 'release' | 'fid' | 'region' | 'whole';
 
 /** The rows that a partition may contain. */
@@ -17,7 +17,7 @@ interface Bound {
   readonly key: number;
 }
 
-/** Returns the partition key of a published table. @throws Error for an unknown partition key, which is a bug in a migration */
+/** Returns the partition key of a table. @throws Error for a missing table or an unknown partition key, which is a bug in a migration */
 export async function splitOf(session: Session, relation: Relation): Promise<Split> {
   if (!(await hasRelation(session, relation))) throw new Error(`an SQL file writes ${relation}, but no migration creates this table`);
   const key = await partitionKey(session, schemaOf(relation), tableOf(relation));
@@ -90,7 +90,7 @@ export function formerRows(partition: string): { readonly rows: Place; readonly 
 /**
  * Replaces the rows of some parcels in a published table. The replaced rows are stored in the schema `previous`. Takes no lock that blocks readers. Call inside
  * a transaction.
- * @param content partition name of the current content, which names the stored rows
+ * @param content partition name of the content before the patch. The tables with the replaced rows have this name as prefix
  */
 export async function patchRows(session: Session, published: Place, content: string, { fids, came }: Readonly<Record<'fids' | 'came', Place>>): Promise<void> {
   const former = formerRows(content);

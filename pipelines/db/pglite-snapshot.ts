@@ -9,7 +9,7 @@ import { ROOT } from '../config.ts';
 
 /**
  * Content of a snapshot. `tables`: the extensions and all tables. Only the compiled program has this snapshot, because the tables change with every change of
- * the SQL. `extensions`: a database before its first migration. This snapshot is committed, because the extensions change only with PGlite.
+ * the SQL. `extensions`: only the extensions. This snapshot is committed to the repository, because the extensions change only with PGlite.
  */
 export type SnapshotContent = 'tables' | 'extensions';
 

@@ -20,7 +20,7 @@ const embedded = statementsOf('embedded');
 /** Page cache size for read-only commands. PostgreSQL's default of 128 MB would stay in the process's memory. */
 const READ_BUFFERS = 'shared_buffers=16MB';
 
-/** Setting that creates new files of the write-ahead log instead of recycling old files. New files contain zeros, which compress well. */
+/** Setting with which PostgreSQL creates new files of the write-ahead log instead of recycling old files. New files contain zeros, which compress well. */
 const NO_RECYCLED_LOG = 'wal_recycle=off';
 
 /**
@@ -74,7 +74,8 @@ class EmbeddedSession extends OneSession {
   }
 
   /**
-   * Runs a statement, and checks that the statement did not stop early. @throws MappaleError `SQL_BROKEN_OFF` if the statement stopped early without an error
+   * Runs a statement, and checks that the statement did not stop early.
+   * @throws MappaleError `SQL_BROKEN_OFF` if the statement stopped early without an error; `SQL_*` if the statement failed
    */
   async #whole<T>(sql: string, origin: string | null, statement: () => Promise<T>): Promise<T> {
     const before = this.#pglite.unwinding.uncaught();
@@ -202,8 +203,8 @@ const unwinding = {
  * Opens the embedded database. First checks that the folder contains an embedded database or can be used for a new database, and only then changes files.
  * @param folder folder of the database, or `memory`
  * @param access `read` creates no database and starts sessions read-only
- * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process uses the folder; `DATABASE_OUT_OF_DATE` (exit 6) if there is no database to read; the
- *   errors of `inspectFolder`; `PGLITE_BROKEN` (exit 6)
+ * @throws MappaleError `DATABASE_OUT_OF_DATE` (exit 6) if there is no database to read; `PGLITE_BROKEN` (exit 6); the errors of `inspectFolder` and
+ *   `takeFolder`
  */
 export async function openPglite(folder: string, access: 'read' | 'write'): Promise<Database> {
   if (folder === 'memory') {

@@ -116,6 +116,7 @@ class Sessions {
 /**
  * Queries the server process of each connection, and of the first connection again at the end. All connections except the first keep a transaction open
  * meanwhile.
+ * @returns `kept` if each connection keeps its server process, `moved` if a connection does not, `waited` if an answer takes too long
  */
 async function lookAt([asking, ...holding]: readonly pg.Client[], sessions: Sessions): Promise<'kept' | 'moved' | 'waited'> {
   if (asking === undefined) throw new Error('expected a connection');

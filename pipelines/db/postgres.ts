@@ -228,8 +228,8 @@ class Postgres extends SessionDatabase {
 }
 
 /**
- * Settings of every session. `synchronous_commit` is on only for publications. All other data can be built again after a crash. Statements start no parallel
- * workers, because `--parallel` sets how many statements run at the same time.
+ * Settings of the sessions that `openPostgres` opens. `synchronous_commit` is on only for publications. All other data can be built again after a crash.
+ * Statements start no parallel workers, because `--parallel` sets how many statements run at the same time.
  */
 const SETTINGS = [
   'jit=off', 'synchronous_commit=off', 'max_parallel_workers_per_gather=0', 'max_parallel_maintenance_workers=0',
@@ -242,7 +242,7 @@ const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
 /**
  * Opens a server's database.
- * @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` if no server answers, `SESSIONS_NOT_KEPT`, and the errors of `serverFaults`
+ * @throws MappaleError `SQL_*` if no server answers, `SESSIONS_NOT_KEPT`, and the errors of `serverAddress` and `serverFaults`
  */
 export async function openPostgres(url: string, access: Access): Promise<Database> {
   const address = await resolveAddress(url);

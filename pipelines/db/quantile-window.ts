@@ -21,7 +21,7 @@ export interface Difference {
  */
 const REACH = 64;
 
-/** Largest number of different values in a window. Larger windows are cut on both sides. */
+/** Maximum number of different values in a window. From a window with more values, the values that are farthest from the quantile are removed. */
 const MOST_VALUES = 4 * REACH;
 
 /** Returns the rank of a quantile, counted from 1, as `percentile_disc` does. */

@@ -235,7 +235,7 @@ interface Login {
   readonly pooled: boolean;
 }
 
-/** Connects once, and returns the rights of the login, whether the login is a member of `mappale_api`, and whether the connection uses Citus and a pooler. */
+/** Connects once. Finds the rights of the login, and whether the login can use the role `mappale_api`, the database has Citus, and there is a pooler. */
 async function whoLogsIn(connectionString: string): Promise<Login> {
   const client = new pg.Client({ connectionString, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);

@@ -30,15 +30,15 @@ export async function dropRegionSchemas(session: Session): Promise<void> {
   for (const { name } of made) await session.query(statement('end', { schema: name }));
 }
 
-/** Creates all regional schemas. Call in the same transaction as `dropRegionSchemas`, after that call. */
+/** Creates the schemas of all published regions. Call in the same transaction as `dropRegionSchemas`, after that call. */
 export async function makeRegionSchemas(session: Session): Promise<void> {
   for (const region of new Set((await published(session, null)).map((table) => table.region))) if (region > 0) await followRegion(session, region);
 }
 
 /**
- * Points the views of a region to the partitions of the current publication. For Italy (region 0), recreates the views of past rows. Call at the end of a swap,
- * inside the swap's transaction, while readers wait. Distributed databases have no regional schemas, because the views would have to read shards on the
- * workers.
+ * Points the views of a region to the partitions of the current publication. For Italy (region 0), recreates the views of past rows of Italy's tables. Call at
+ * the end of a swap, inside the swap's transaction, while readers wait. Distributed databases have no regional schemas, because the views would have to read
+ * shards on the workers.
  * @param changed tables whose partitions changed; null for all tables
  */
 export async function followRegion(session: Session, region: number, changed: ReadonlySet<Relation> | null = null): Promise<void> {
@@ -56,7 +56,7 @@ export async function followRegion(session: Session, region: number, changed: Re
 /**
  * Creates the schema of a region, or replaces the views in the schema. Call inside a transaction.
  * @param title name of the region
- * @param partitions partitions by table; for a table without an entry, the view reads the whole table
+ * @param partitions the region's partition of each table; for a table without an entry, the view reads the whole table
  * @param changed tables whose views are replaced; null for all tables. A new schema gets the views of all tables
  */
 export async function makeRegionSchema(

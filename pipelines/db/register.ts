@@ -21,9 +21,9 @@ export async function providePublishedParcels(session: Session, schema: string, 
 }
 
 /**
- * Retires parcels that disappear, and stores their geometry and today's date. Reactivates retired parcels that return. If exactly one current parcel has the
- * geometry of a retired parcel, the current parcel becomes the successor. Where parcels appear or disappear, the successors of the retired parcels of all
- * regions are determined again. Call inside a transaction.
+ * Retires parcels that disappear, and stores a digest of their geometry, a point and today's date. Reactivates retired parcels that return. If exactly one
+ * current parcel has the geometry of a retired parcel, the current parcel becomes the successor. Where parcels appear or disappear, the successors of the
+ * retired parcels of all regions are determined again. Call inside a transaction.
  * @param swap swap that changes the register
  * @param now table of the parcels to publish: all parcels, in a table that is attached later, or only the new rows of an already patched table
  * @param leaving table of the replaced parcels, or null if nothing is replaced

@@ -144,6 +144,7 @@ async function dropWorkspaces(session: Session): Promise<void> {
 /**
  * Gives the tables of previous publications the columns of the current tables, so that a rollback can attach the previous tables again. Call inside a
  * transaction, after migrations.
+ * @returns the steps as text
  * @throws Error if a migration changed a column in a way that a previous table cannot follow
  */
 export async function alignPrevious(session: Session): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** Creates and documents the tables that a section's `section.ts` declares. */
+/** Generates the SQL that creates and documents the tables that a section's `section.ts` declares. */
 import type { Column, Section } from '../contract/section.ts';
 import { parseSqlFile, SECTION_FOLDER, type SqlFile } from '../contract/sql-files.ts';
 import { statementsOf } from './statements.ts';

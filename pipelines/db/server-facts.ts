@@ -24,7 +24,7 @@ export interface ServerFacts extends Record<string, unknown> {
   readonly owner: string | null;
 }
 
-/** Schema in which the program's SQL expects PostGIS. */
+/** Schema in which the program's SQL expects the extensions. This schema is also the search path of every new session. */
 export const SEARCH_PATH = 'public';
 
 /**

@@ -23,7 +23,7 @@ export abstract class OneSession implements Session {
   }
 }
 
-/** A database in which each statement may run in a different session. Use `session` for work that changes settings, after which the session is reset. */
+/** A database in which each statement may run in a different session. Work that changes settings must use `session`, which resets the settings afterwards. */
 export abstract class SessionDatabase implements Database {
   abstract readonly engine: Database['engine'];
   abstract readonly label: string;

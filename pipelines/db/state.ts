@@ -69,7 +69,7 @@ export function requireApplied(applied: Applied | null, sources: readonly Regist
   if (missing.length > 0) throw outOfDate(missing);
 }
 
-/** Returns the error (exit 6) for a database without any loaded data. */
+/** Returns the error (exit 6) for a missing database, or for a database without the program's tables. @param at folder of the embedded database */
 export function emptyDatabase(at?: string): MappaleError {
   return new MappaleError('the database is empty', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected loaded data, found none. This command changes nothing',

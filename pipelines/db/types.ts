@@ -20,7 +20,7 @@ export interface CopyIn {
   write(chunk: Buffer): Promise<void> | undefined;
   /** Ends the COPY and commits. @returns the number of copied rows */
   end(): Promise<number>;
-  /** Aborts the COPY. No rows are kept. */
+  /** Aborts the COPY. On PostgreSQL, no rows are kept. On the embedded database, rows that were already sent to the database are kept. */
   abort(): Promise<void>;
 }
 

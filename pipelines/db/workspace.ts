@@ -40,7 +40,10 @@ export function laneSchema(region: number, lane: number): string {
   return `${buildSchema(region)}_lane_${lane}`;
 }
 
-/** Returns the schemas in which parallel jobs of interrupted or current runs build the tables of a region. */
+/**
+ * Returns the existing schemas of a region's builds other than the workspace itself: the schemas of parallel jobs, changed rows, distributed tables and copied
+ * tables. These schemas belong to interrupted or current runs.
+ */
 export function leftLanes(session: Session, region: number): Promise<string[]> {
   return schemasLike(session, `${buildSchema(region)}_`);
 }

@@ -1,4 +1,4 @@
-/** Writes the changelog of a region to a file: one line for each parcel that a publication added, removed or changed. */
+/** Writes the changelog of a region to a file, with one line or row for each parcel that a publication added, removed or changed. */
 import { createWriteStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -89,8 +89,8 @@ export type ChangeFormat = keyof typeof WRITERS;
 export const CHANGE_FORMATS = Object.keys(WRITERS) as readonly ChangeFormat[];
 
 /**
- * Writes all changes after a position in the changelog. Omits publications that become current while the file is written. The next call writes these
- * publications.
+ * Writes all changes after a position in the changelog. Also writes a file with the attributions and a file with the publications. Omits publications that
+ * become current while the files are written. The next call writes these publications.
  * @throws MappaleError `NO_HISTORY`, `NOT_PUBLISHED`, `CHANGES_NOT_KEPT`, `PUBLICATION_UNKNOWN` (exit 2)
  */
 export async function writeChanges(database: Database, work: WrittenChanges): Promise<Changes> {

@@ -16,7 +16,7 @@ interface Geometry {
 export interface ChangeLine {
   /** Number of the publication in the changelog. Rollbacks and withdrawals also have numbers. */
   readonly publication: number;
-  /** UTC */
+  /** Time of the publication in UTC. */
   readonly published_at: string;
   readonly op: 'add' | 'remove' | 'change';
   readonly fid: number;

@@ -1,4 +1,4 @@
-/** Writes the metadata file of a CSV, with the types and descriptions of the columns, and the licences. Format: W3C, Metadata Vocabulary for Tabular Data. */
+/** Creates the metadata of a CSV file: types and descriptions of the columns, and licences. Format: W3C, Metadata Vocabulary for Tabular Data. */
 import type { Licence, OutputColumn } from './columns.ts';
 
 /** Names of data types in CSV on the Web, by column type. */

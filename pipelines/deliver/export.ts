@@ -1,6 +1,6 @@
 /**
  * Exports the parcels of a region to a file. Rows are streamed in the order of a Hilbert curve. All rows come from one publication. Two exports of the same
- * publication have the same bytes.
+ * publication with the same options and the same version of the program have the same bytes.
  */
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';

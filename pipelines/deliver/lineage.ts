@@ -1,6 +1,6 @@
 /**
- * Finds the parents and children of a parcel. Parents are the parcels that overlapped this parcel before a publication, and children are the parcels that
- * overlap this parcel after a publication.
+ * Finds the parents and children of a parcel. A parent is a parcel before a publication that overlaps this parcel after the publication. A child is a parcel
+ * after a publication that overlaps this parcel before the publication.
  */
 import { one, type Database } from '../db/index.ts';
 

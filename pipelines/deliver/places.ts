@@ -22,7 +22,7 @@ export interface Placed {
   readonly status: Status;
   /** Reason for the status, as text; null if the status alone explains the result. */
   readonly reason: string | null;
-  /** Number of parcels that match equally well. */
+  /** Number of parcels (or, for the key `street`, of addresses) that match equally well. */
   readonly candidates: number;
   readonly fid: number | null;
   /** Values of the columns that `matchColumns` returns. */

@@ -1,4 +1,4 @@
-/** Runs long reads that must see only one publication, without blocking new publications. If a new publication becomes current, the read starts again. */
+/** Runs long reads that must read from only one publication, without blocking new publications. If a new publication becomes current, the read starts again. */
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -12,7 +12,10 @@ export function publicationChanged(): MappaleError {
   });
 }
 
-/** Runs work, and runs the work again if a different publication becomes current meanwhile. @throws MappaleError `PUBLICATION_CHANGED`; errors of the work */
+/**
+ * Runs work, and runs the work again if a different publication becomes current meanwhile.
+ * @throws MappaleError `PUBLICATION_CHANGED` if this happens in every attempt; errors of the work
+ */
 export async function sameThroughout<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,4 +1,4 @@
-/** Writes styles, field aliases and a project for QGIS, so that QGIS draws an exported GeoPackage like the map. */
+/** Creates styles, field aliases and a project for QGIS, so that QGIS draws an exported GeoPackage like the map. */
 import { escapedXml } from '../formats/xml-text.ts';
 import type { Section } from '../contract/section.ts';
 import { mapOf } from '../contract/section-maps.ts';
@@ -95,7 +95,8 @@ function rgba(color: string): string {
 }
 
 /**
- * Returns the field aliases, which are the labels from the sections. A field has no alias if its column has no label or shares the label with another column.
+ * Returns the field aliases as XML. The aliases are the labels from the sections. A field has no alias if its column has no label, or the same label as another
+ * column.
  */
 export function qgisAliases(columns: readonly OutputColumn[], fieldOf: (column: string) => string): string {
   const labels = new Map(SECTIONS.flatMap((section) => Object.entries(section.flat).flatMap(([column, { of = column }]) => {
@@ -113,8 +114,8 @@ export function qgisAliases(columns: readonly OutputColumn[], fieldOf: (column: 
 }
 
 /**
- * Returns the label of a value, with the section's title and the unit. Returns undefined if the section has no label for the value. @param path path of the
- * value in the block
+ * Returns the label of a value, with the section's title and the unit. Returns undefined if the section has no label for the value.
+ * @param path path of the value in the block
  */
 function labelOf({ name, title }: Section, path: string): string | undefined {
   const { words = {}, units = {}, list } = mapOf(name).panel;
@@ -137,7 +138,8 @@ export function qgisStyleDocument({ renderer }: QgisStyle, aliases: string): str
 }
 
 /**
- * Returns a QGIS project with one layer for each style. Only the first layer is visible. @param file name of the GeoPackage next to the project
+ * Returns a QGIS project with one layer for each style. Only the first layer is visible.
+ * @param file name of the GeoPackage next to the project
  */
 export function qgisProject({ title, extent: [west, south, east, north] }: ExportFacts, { file, table, styles, aliases }: {
   readonly file: string; readonly table: string; readonly styles: readonly QgisStyle[]; readonly aliases: string;

@@ -1,4 +1,4 @@
-/** Writes the STAC 1.1 item of an exported file, which describes the file's content, extent, time and licences. */
+/** Creates the STAC 1.1 item of an exported file. The item describes the content, extent, time and licences of the file. */
 import { areaName } from './area.ts';
 import type { OutputColumn } from './columns.ts';
 import type { ExportFacts } from './export.ts';

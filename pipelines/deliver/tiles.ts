@@ -97,7 +97,7 @@ type Drawn = { readonly publication: string; readonly facts: string | null; read
 /** Range that contains the fids of all regions. */
 const ALL_FIDS = [0, 2_147_483_647] as const;
 
-/** @throws MappaleError (kind `database`) */
+/** Builds the tile of one layer, with the features of all regions. @throws MappaleError (kind `database`) */
 export async function tileOf(ask: Ask, layer: TileLayer, tile: TileNumber): Promise<Tile> {
   const { publication, facts, drawings, values } = await drawnFeatures(ask, layer, tile);
   if (facts === null || drawings === null) return { publication, bytes: null };

@@ -2,7 +2,7 @@
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 
-/** IPv4 networks that are not public: IANA's special-purpose networks, multicast and broadcast. */
+/** IPv4 networks that are not public: private, shared, loopback, link-local, protocol, benchmarking, multicast and reserved networks. */
 const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24], ['192.168.0.0', 16],
   ['198.18.0.0', 15], ['224.0.0.0', 4], ['240.0.0.0', 4],

@@ -1,5 +1,5 @@
 /**
- * HTTP client for one publisher. Uses one connection, follows redirects, and retries if the server is busy or unreachable.
+ * HTTP client for one publisher. Uses one connection to each server, follows redirects, and retries if the server is busy or unreachable.
  *
  * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent, and supports connection limits and timeouts. `fetch` decompresses the
  * body, so that `Content-Length` and ranges do not match the received bytes.
@@ -75,7 +75,7 @@ export class Publisher {
   readonly #log: Log;
   readonly #hide: (text: string) => string;
   readonly #proxies: Proxies;
-  /** Cookies by host. Some hosts set a cookie and redirect to the same address, and would redirect without end if the cookie were missing. */
+  /** Cookies by host. Some hosts set a cookie and redirect to the same address. Without the cookie, such a host would redirect again and again. */
   readonly #cookies = new Map<string, Map<string, string>>();
 
   /** @param hide removes secrets from messages @param lookup resolves host names; replaced in tests */
@@ -165,7 +165,7 @@ export class Publisher {
     throw this.#redirected(first, `more than ${REDIRECTS} redirects`, 'Open the address in a browser. The publisher may require a login, or may have moved the file.');
   }
 
-  /** Returns the headers for a request. Includes credentials only for the host for which the credentials were configured. */
+  /** Returns the headers for a request. Includes `authorization` only if the request goes to the origin of the first address. */
   #headersTo(url: string, first: string, { authorization, ...headers }: Readonly<Record<string, string>>): Record<string, string> {
     const { origin, host } = new URL(url);
     const cookies = [...this.#cookies.get(host) ?? []].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -269,7 +269,10 @@ export function giveUp({ body, sent }: Answer): void {
   for (const each of new Set([body, sent])) each.on('error', () => undefined).destroy();
 }
 
-/** Returns at least the first `most` bytes of a body, or fewer if the body ends or the connection breaks. @throws input errors if a limit is exceeded */
+/**
+ * Returns at least the first `most` bytes of a body, or fewer if the body ends or the connection breaks.
+ * @throws input errors `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE`
+ */
 export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -289,7 +292,9 @@ export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
 const DAY_NAME = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i;
 
 /**
- * Parses the `Retry-After` header. @param served header `Date` of the response, from which the pause is counted, because the clock of this machine may be wrong
+ * Parses the `Retry-After` header.
+ * @param served header `Date` of the response. A pause until a time is counted from this date, because the clock of this machine may be wrong
+ * @param now time in milliseconds since 1970, used if the header `Date` is missing or invalid
  * @returns pause in seconds, or null if the header is missing or invalid
  */
 export function retryAfter(header: string | undefined, served: string | undefined, now: number): number | null {
@@ -314,8 +319,9 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Sends a document as JSON. Does not follow redirects. @param target `mayBePrivate` allows a name that resolves to a private address; a host with a private
- * name is always allowed @throws Error if the document is not accepted within 30 seconds; `PrivateAddress`
+ * Sends a document as JSON. Does not follow redirects.
+ * @param target `mayBePrivate` allows a name that resolves to a private address; a host with a private name or a private IP address is always allowed
+ * @throws Error if the server does not accept the document within 30 seconds, or if the name resolves to a private address that is not allowed
  */
 export async function postJson(
   { url, mayBePrivate }: { readonly url: string; readonly mayBePrivate: boolean }, document: unknown, proxies: Proxies, lookup?: LookupFunction,

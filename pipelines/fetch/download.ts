@@ -61,7 +61,10 @@ export interface Downloaded {
 
 /** Number of bytes to request first. The response shows the size and version of the file, and whether the server supports ranges. */
 const FIRST = 128;
-/** Number of bytes at the end of a zip archive to compare. The end contains the CRC-32 of each entry, so archives with equal ends have equal content. */
+/**
+ * Number of bytes to compare at the end of a zip archive. The end contains the CRC-32 of each entry, or of the last entries if the archive has many. Two
+ * archives with equal sizes and equal ends therefore count as equal.
+ */
 const END = 65_536;
 /** Maximum number of bytes of a web page to search for a link. */
 const LONGEST_PAGE = 16 * 1024 * 1024;
@@ -167,7 +170,11 @@ function addressOf({ file, base, token }: Wanted, { path }: Edition): string {
   return token === null ? url : `${url}${url.includes('?') ? '&' : '?'}${token.parameter}=${encodeURIComponent(token.value)}`;
 }
 
-/** Finds the newest edition that the publisher has. @returns null if an optional file does not exist */
+/**
+ * Finds the newest edition that the publisher has.
+ * @returns null if an optional file does not exist
+ * @throws input errors `DOWNLOAD_MISSING` if any other file does not exist; `DOWNLOAD_LINK`; the errors of `probe`
+ */
 async function find(wanted: Wanted, around: Surroundings): Promise<Found | null> {
   const { file, base } = wanted;
   const itself = base === null ? null : namedBy(base, file);
@@ -284,8 +291,8 @@ export async function statusError(answer: Answer, url: string, wanted: Wanted, a
 }
 
 /**
- * Returns the length of a body as text, for messages that do not quote the body. @param read number of bytes read so far, used if the response has no
- * `Content-Length`
+ * Returns the length of a body as text, for messages that do not quote the body.
+ * @param read number of bytes read so far, used if the response has no `Content-Length`
  */
 export function lengthText({ headers }: Pick<Answer, 'headers'>, read: number): string {
   return `${headers['content-length'] ?? read} bytes`;
@@ -307,7 +314,7 @@ function opaque(etag: string): string {
   return etag.replace(/^W\//, '');
 }
 
-/** Returns whether headers or bytes prove that the server's file equals the local file. Without such proof, the file is downloaded and compared. */
+/** Returns whether headers or bytes show that the server's file equals the local file. If they do not, the file is downloaded and compared. */
 async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, around: Surroundings): Promise<boolean> {
   if (found.bytes !== null && found.bytes !== kept.bytes) return false;
   if (kept.url === around.hide(found.url)) {
@@ -466,7 +473,7 @@ interface Writing {
 }
 
 /**
- * Appends the body of a response to the partial file. If the connection breaks, returns the error and keeps the received bytes.
+ * Writes the body of a response to the partial file, from the position `start` on. If the connection breaks, returns the error and keeps the received bytes.
  * @throws MappaleError `DISK_FULL`, `FOLDER_UNWRITABLE`, `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE`
  */
 async function write(
@@ -527,7 +534,10 @@ async function refusePage(part: string, answer: Answer, wanted: Wanted, around: 
   throw pageError(head, answer, around.hide, byHand(wanted));
 }
 
-/** Checks that the source recognises the downloaded file. Deletes the file otherwise. */
+/**
+ * Checks that the source recognises the downloaded file. Deletes a file that the source does not recognise or cannot read.
+ * @throws input errors `DOWNLOAD_OTHER`, and the errors of the source's `recognise`
+ */
 async function accept(part: string, answer: Answer, { source, folder }: Wanted, around: Surroundings): Promise<{ role: string; vintage: string }> {
   const name = basename(part);
   try {

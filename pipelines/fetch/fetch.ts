@@ -26,7 +26,7 @@ export interface FetchOptions {
   readonly folder: string;
   /** Ids of the sources to download; null for all sources except sources that are downloaded only if named. */
   readonly only: readonly string[] | null;
-  /** True to report which files would be downloaded. Only the first bytes of each file are then requested. */
+  /** True to report only which files would be downloaded. A dry run requests the first bytes of each file, but no pages of a file that is served as pages. */
   readonly dryRun: boolean;
   /** Returns the reason to skip a source for a region, or null to download the source's files. */
   readonly leave?: (source: string, download: Download, region: Region) => Promise<string | null>;
@@ -209,7 +209,7 @@ async function describeTask({ source, left, byHand, folder }: Task, files: reado
 /** Records the time when all files of the regions were requested. @returns the error if the record cannot be written, otherwise null */
 async function remember({ folder, regions }: Task, at: Date, hide: (text: string) => string): Promise<MappaleError | null> {
   try {
-    // Creates the folder, because no download has created it if the publisher has none of the files.
+    // Creates the folder, which no download has created if the publisher has none of the files.
     await mkdir(folder, { recursive: true });
     for (const region of regions) await writeAsked(folder, region, at);
     return null;
@@ -218,7 +218,7 @@ async function remember({ folder, regions }: Task, at: Date, hide: (text: string
   }
 }
 
-/** Returns the secrets in an address: `user:password`, and the password alone. */
+/** Returns the secrets in a proxy address: `user:password` as written, and the decoded password. Returns an empty list if there is no password. */
 function loginOf(address: string | null): string[] {
   if (address === null) return [];
   const { username, password } = new URL(address);
@@ -265,7 +265,7 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
       }
     }
     refuseOneForMany(own.url, [...wanted.values()]);
-    // Gives a reason for missing files only if the user named the source.
+    // Reports that the publisher has no files only if the user named the source.
     const nothing = only === null || needsToken || declared.files === undefined ? null : `the publisher has no files of ${regions.map(({ name }) => name).join(', ')}`;
     // With a token, no manual download is necessary.
     const hand = token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
@@ -318,7 +318,7 @@ async function attempt(where: ErrorContext, before: MappaleError | undefined, wo
   }
 }
 
-/** Converts a failure to an error without secrets, because error messages may contain secrets. @throws other errors (bugs) unchanged */
+/** Converts a failure to a `MappaleError`, and removes secrets from the error's texts. @throws any other error (a bug) unchanged */
 function withContext(error: unknown, { name, folder, hide }: ErrorContext): MappaleError {
   const known = error instanceof MappaleError ? error : unwritable(error, folder) ?? fileError(error, name);
   if (known === null) throw error;

@@ -52,7 +52,7 @@ export function partOf(path: string): string {
   return join(dirname(path), '.partial', basename(path));
 }
 
-/** Reads the facts about a downloaded file. @returns null if the file or the sidecar is missing, or if the file was changed later */
+/** Reads the facts about a downloaded file. @returns null if the file is missing or was changed later, or if the sidecar is missing or malformed */
 export async function readKept(path: string): Promise<Kept | null> {
   const [kept, info] = [await readJson(sidecarOf(path), KEPT), await stat(path).catch(() => null)];
   return kept !== null && info?.isFile() === true && info.size === kept.bytes && Math.floor(info.mtimeMs) === kept.modified_ms ? kept : null;

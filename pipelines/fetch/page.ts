@@ -37,10 +37,10 @@ export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string)
   });
 }
 
-/** Maximum length of a link, in characters. Browsers do not open longer addresses. */
+/** Maximum length of a link, in characters. Some browsers refuse longer addresses. */
 const LINK_CHARACTERS = 2_048;
 
-/** Returns the link targets of a page, unchanged. Omits links longer than `LINK_CHARACTERS`. */
+/** Returns the link targets of a page, with `&amp;` replaced by `&`. Omits links longer than `LINK_CHARACTERS`. */
 export function linksOf(page: string): string[] {
   return [...page.matchAll(/\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)]
     .map(([, double, single]) => (double ?? single ?? '').replaceAll('&amp;', '&'))

@@ -15,7 +15,7 @@ import { pageError } from './page.ts';
 
 /** Pause between two requests, in seconds. */
 const PAUSE = 1;
-/** Maximum size of a page in bytes. A page of a few thousand rows has about one megabyte. */
+/** Maximum size of a page in bytes. A page of a few thousand rows is about one megabyte in size. */
 const LARGEST_PAGE = 64 * 1024 * 1024;
 
 /** One page of the table, with the response that contained the page. */
@@ -31,18 +31,18 @@ interface Table {
   readonly text: string;
   /** Number of bytes received for all pages. */
   readonly received: number;
-  /** Response to the request for the last page that was not empty. */
+  /** Response that contained the last page with new records. */
   readonly answer: Answer;
 }
 
-/** Returns how to request the pages of a file. Returns null if the file has no pages, or if a setting contains the address of a file. */
+/** Returns how to request the pages of a file. Returns null if the file has no pages, or if the source's URL setting is the address of a single file. */
 export function pagesOf({ file, base }: Pick<Wanted, 'file' | 'base'>): Pages | null {
   return file.pages === undefined || (base !== null && namedBy(base, file) !== null) ? null : file.pages;
 }
 
 /**
- * Downloads a file that is served as pages. Stores the file only after all pages were received. If the content equals that of the newest local file, the local
- * file stays.
+ * Downloads a file that is served as pages. Stores the file only after all pages were received. If the content equals the content of the newest local file,
+ * keeps the local file. In a dry run, sends no request.
  * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and the errors of the source's `recognise`
  */
 export async function downloadPages(wanted: Wanted, pages: Pages, around: Surroundings): Promise<Downloaded> {

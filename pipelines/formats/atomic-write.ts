@@ -35,7 +35,7 @@ export async function mustBePlace(path: string, option = '--out'): Promise<void>
 /** Text in the name of an unfinished file, between the final name and the process id. */
 const MARK = '.unfinished-';
 
-/** Returns whether a file name belongs to an unfinished file. */
+/** Returns whether a file name is the name of an unfinished file. */
 export function isBeingWritten(name: string): boolean {
   return pidOf(name, name.lastIndexOf(MARK)) > 0;
 }

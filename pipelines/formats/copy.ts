@@ -19,12 +19,9 @@ export function typesOf(columns: Columns): ColumnType[] {
   return Object.values(columns).map((column) => column.replace(/\([^()]*\)| not null/g, '') as ColumnType);
 }
 
-/** Size in bytes at which a chunk is flushed. The last row of a chunk may exceed this size. */
+/** Size in bytes at which a chunk is flushed. The last row of a chunk may exceed this size. Larger chunks would double the work of the garbage collector. */
 const CHUNK_BYTES = 65_536;
-/**
- * Space in bytes that the buffer has for the last row of a chunk. The buffer grows for a longer row. Larger chunks would double the work of the garbage
- * collector.
- */
+/** Space in bytes that the buffer has for the last row of a chunk. The buffer grows for a longer row. */
 const LAST_ROW_BYTES = 8_192;
 
 /** Header of a COPY stream: `PGCOPY\n\377\r\n\0`, flags, length of the header extension. */
@@ -135,7 +132,7 @@ export class RowWriter {
     this.#flush(chunk);
   }
 
-  /** Appends whole rows that another writer of the same table encoded. Replaces the member id of these rows by this writer's `memberId`. */
+  /** Appends whole rows that another writer of the same table encoded. Overwrites the member id of these rows in `chunk` with this writer's `memberId`. */
   append(chunk: Buffer): void {
     this.flush();
     for (let at = 0; at < chunk.length; this.rows += 1) {
@@ -245,7 +242,7 @@ export class RowWriter {
 
 /**
  * Reads encoded rows, without header and trailer. Field 0 is member_id, and field 1 is position. A null has the length −1. @param onField called for each
- * field, with the field number, the offset and length of the field's bytes, and the row's position
+ * field, with the field number, the offset and length of the field's bytes, and the row's position (0 in the call for field 0)
  */
 export function readRows(
   chunk: Buffer, onField: (field: number, at: number, size: number, position: number) => void, onRow?: (position: number) => void,

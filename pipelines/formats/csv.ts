@@ -230,8 +230,9 @@ function linesBeforeFault(bytes: Buffer): number {
 }
 
 /**
- * Normalises a column name. Converts the name to lower case, and removes accents, footnote marks such as `(2)`, line breaks, apostrophes and other punctuation.
- * For example, `"Codice Catastale del\n Comune (3)"` becomes `codice_catastale_del_comune`. A column without a name becomes `''`.
+ * Normalises a column name. Converts the name to lower case, and removes accents and footnote marks such as `(2)`. Replaces each run of characters other than
+ * `a` to `z` and digits with one `_`, except at the start and the end. For example, `"Codice Catastale del\n Comune (3)"` becomes
+ * `codice_catastale_del_comune`. A column without a name becomes `''`.
  */
 export function normaliseHeader(name: string): string {
   return name
@@ -392,7 +393,7 @@ export function expectColumns<K extends string>(found: readonly string[], expect
   const names = found.map(normaliseHeader);
   const isData = (index: number): boolean => expected.data?.test(found[index] ?? '') === true;
   const { indexes, missing, missed, doubled, taken } = findMapped(found, names, expected);
-  // Other columns must not repeat a name either, because such columns are ambiguous.
+  // Unmapped columns must not repeat a name either, because such columns are ambiguous.
   const again = found.filter((_, index) => names[index] !== '' && !taken.has(index) && !isData(index) && names.indexOf(names[index] ?? '') < index);
   doubled.push(...new Set(again.map((name) => `"${name}"`)));
   const { lacking, strays, edition } = compareWithEditions(names, expected);
@@ -466,8 +467,8 @@ interface Difference {
 }
 
 /**
- * Compares a header with the editions. The header must have all columns of one edition. If the header also has a column of another edition, the header must
- * have all columns of the other edition too. Otherwise a column was removed.
+ * Compares a header with the editions. The header must have all columns of one edition. If the header also has a column of a different edition, the header must
+ * have all columns of that edition, too. Otherwise a column was removed.
  */
 function compareWithEditions<K extends string>(names: readonly string[], { editions, ignored, mayLack = {} }: ExpectedColumns<K>): Difference {
   if (editions === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Reads wanted elements of a long XML document one after another. Returns each wanted element as a tree, together with the element's unchanged text. Only one
- * wanted element is in memory at a time.
+ * Reads wanted elements of a long XML document one after another. Passes each wanted element to a handler as a tree, together with the element's unchanged
+ * text. Only one wanted element is in memory at a time.
  */
 import { SaxesParser } from 'saxes';
 import { MappaleError } from '../errors.ts';
@@ -21,9 +21,9 @@ export interface Element {
 
 export interface FoundElement {
   readonly element: Element;
-  /** Message about the first fault inside the element; null if the element is well-formed. */
+  /** Message about the first fault inside the element, such as malformed XML or an excessive length; null if there is no fault. */
   readonly fault: string | null;
-  /** Returns the unchanged XML text of an element in the tree. */
+  /** Returns the unchanged XML text of an element in the tree. If the wanted element is too long, returns the start of the wanted element. */
   readonly raw: (element: Element) => string;
   /** Line and column of the element's end, such as `12:40`. */
   readonly place: string;
@@ -42,7 +42,10 @@ interface ElementHandler {
    */
   wants(name: string, around: string | undefined): boolean;
   found(found: FoundElement): void;
-  /** Called for a fault outside wanted elements, an exceeded limit, or an early end of the document. The rest of the document is then unusable. */
+  /**
+   * Called for a fault outside wanted elements, a text or nesting that exceeds a limit, or an early end of the document. If `strict` is true, also called for a
+   * fault in a wanted element. The rest of the document is then unusable.
+   */
   broken(message: string): void;
 }
 

@@ -38,7 +38,7 @@ export function notWritten(path: string, format: string, error: Error): MappaleE
   });
 }
 
-/** Returns whether a system error means a missing permission. */
+/** Returns whether a system error means a missing permission or a read-only disk. */
 export function isForbidden(error: unknown): boolean {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   // On a read-only disk, `mkdir` with the option `recursive` reports ENOENT.
@@ -46,8 +46,8 @@ export function isForbidden(error: unknown): boolean {
 }
 
 /**
- * Converts a system error about a file to an error of the program. @param at name of the file in messages @returns an input error with the reason, or
- * `DISK_FULL` (exit 2); null if the error is not a system error of this file
+ * Converts a system error about a file to an error of the program. Returns a `MappaleError` unchanged. @param at name of the file in messages @returns an input
+ * error with the reason, or `DISK_FULL` (exit 2); null if the error is not a system error of this file
  */
 export function fileError(error: unknown, at: string): MappaleError | null {
   if (error instanceof MappaleError) return error;

@@ -108,7 +108,7 @@ export class FlatGeobufFile {
     closeSync(this.#file);
   }
 
-  /** Reads a size, and then returns the given number of bytes. Returns null at the end of the file. */
+  /** Reads a size of 4 bytes, and returns as many of the following bytes. Returns null at the end of the file. */
   #sized(): Buffer | null {
     const size = this.#take(4);
     if (size.length === 0) return null;

@@ -16,8 +16,8 @@ const LOADERS: EngineLoaders = { native: loadNative, wasm: loadWasm };
 const chosen = new Map<VectorEngine | null, Promise<ChosenEngine>>();
 
 /**
- * Returns the engine of this process, which the first call chooses. @param only engine that a test requests, or null @throws MappaleError `GDAL_MISSING`
- * (usage)
+ * Returns the engine of this process. The first call with each value of `only` chooses the engine. @param only engine that a test requests, or null @throws
+ * MappaleError `GDAL_MISSING` (usage)
  */
 export function gdalEngine(only: VectorEngine | null): Promise<ChosenEngine> {
   const engine = chosen.get(only) ?? chooseEngine(only);

@@ -16,7 +16,7 @@ type Gdal = typeof Gdal;
 
 let loaded: Gdal | undefined;
 
-/** Loads gdal-async. @throws Error if the package is not installed, or was compiled for another version of Node */
+/** Loads gdal-async. @throws Error if the package is not installed, or was compiled for a different version of Node */
 export async function loadNative(): Promise<LoadedEngine> {
   const { version } = await loadGdal();
   return { version, calls };

@@ -188,7 +188,7 @@ function guarded<T>(work: () => T): T {
 interface Reading {
   readonly folder: string;
   readonly file: FlatGeobufFile;
-  /** True if GDAL reported errors during the conversion. Any of these errors may explain why a feature has no geometry. */
+  /** True if GDAL reported errors or warnings during the conversion. Any of these messages may explain why a feature has no geometry. */
   readonly hasMessages: boolean;
   readonly failure: string | null;
   /** Names of the columns that the conversion added after the layer's fields. */
@@ -310,7 +310,10 @@ const GEOMETRY_TYPES: Readonly<Record<string, number>> = {
 const UNSUPPORTED_TYPES: ReadonlySet<number> = new Set([10, 12, 15, 16, 17]);
 const UNSUPPORTED = 'Tried to create unsupported geometry type';
 
-/** Returns the WKB of an empty geometry, because a FlatGeobuf cannot store empty geometries. An empty point has NaN coordinates. */
+/**
+ * Returns the WKB of an empty geometry, because a FlatGeobuf cannot store empty geometries. An empty point has NaN coordinates. @param name geometry type from
+ * `OGR_GEOMETRY` @returns null for an unknown or missing type
+ */
 function emptyWkb(name: VectorValue): Buffer | null {
   const type = GEOMETRY_TYPES[String(name)];
   if (type === undefined) return null;
@@ -334,8 +337,8 @@ function featureOf(open: ReadDataset, { added, count }: Reading, layer: GdalLaye
 }
 
 /**
- * Converts a value to the form that gdal-async returns. A FlatGeobuf stores dates with a time, `2020-01-01T00:00:00`. Omits midnight, and converts an empty
- * date to null.
+ * Converts a value to the form that gdal-async returns. A FlatGeobuf stores dates with a time, `2020-01-01T00:00:00`. Omits midnight, and converts the date
+ * `0000-00-00` to null.
  */
 function plainValue(value: VectorValue, type: VectorField['type']): VectorValue {
   if (typeof value !== 'string' || (type !== 'date' && type !== 'datetime')) return value;

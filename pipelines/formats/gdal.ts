@@ -24,7 +24,7 @@ export interface GdalFeature {
   readonly ewkb: Uint8Array | null;
   /** True if the feature has no geometry. */
   readonly missing: boolean;
-  /** Reason why `ewkb` is null although the feature has a geometry. */
+  /** Reason why `ewkb` is null; null if there is no error, or if GDAL reports no reason. */
   readonly geometryError: string | null;
 }
 
@@ -103,7 +103,7 @@ export interface ChosenEngine extends EngineFacts {
   readonly calls: GdalCalls;
 }
 
-/** Default date to write into output files instead of the current time, so that the same input gives the same bytes. */
+/** Default date to write into output files instead of the current time, so that the same input produces the same bytes. */
 export const FIXED_DATE = '2000-01-01T00:00:00.000Z';
 
 /** Size in bytes at which a batch of features ends. The last feature may exceed this size. */

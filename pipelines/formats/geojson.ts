@@ -233,7 +233,7 @@ async function* featuresOf(path: string, at: string, { document, repeated }: Fea
   document(outside);
 }
 
-/** Returns the members of a feature that become fields: the properties, and `id` if `id` is text. */
+/** Yields the members of a feature that become fields: the properties, and `id` if `id` is text and no property is named `id`. */
 function* membersOf({ id, properties }: JsonObject): Generator<[string, Json]> {
   if (typeof id === 'string' && !(isObject(properties) && 'id' in properties)) yield ['id', id];
   if (isObject(properties)) for (const [name, value] of Object.entries(properties)) yield [name, value ?? null];
@@ -254,7 +254,7 @@ function valueOf(value: Json | undefined, type: VectorField['type']): VectorValu
   return type === 'string' ? String(value) : Number(value);
 }
 
-/** Returns the EPSG number of a document's CRS, or null for an unknown CRS name. The default is WGS 84 with longitude before latitude. */
+/** Returns the EPSG number of a document's CRS, or null if the member `crs` names no known CRS. The default is WGS 84 with longitude before latitude. */
 function crsOf({ crs }: JsonObject): number | null {
   if (crs === undefined) return 4326;
   const name = isObject(crs) && isObject(crs['properties']) ? crs['properties']['name'] : undefined;

@@ -10,7 +10,7 @@ const MAX_FEATURE_CHARS = 1_000_000;
 interface GmlFeature {
   /** Number of the feature in the document, from 1. */
   readonly number: number;
-  /** Names of the properties in document order, including repeated names. */
+  /** Names of the properties without child elements, in document order, including repeated names. */
   readonly names: readonly string[];
   /** Trimmed values of the properties without child elements, by local name. */
   readonly properties: ReadonlyMap<string, string>;

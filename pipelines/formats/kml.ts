@@ -14,7 +14,7 @@ export interface Part {
   readonly fault: string | null;
   /** Holes without area, which are not in `rings`. */
   readonly refusedHoles: readonly { readonly fault: string; readonly raw: string }[];
-  /** Unchanged text of the `<Polygon>` element. */
+  /** Text of the `<Polygon>` element, with bare ampersands and control characters replaced. */
   readonly raw: string;
 }
 
@@ -28,9 +28,9 @@ export interface Placemark {
   /** Values of the fields in `ExtendedData`, by name, such as `CODCOM`, `CODZONA` and `LINKZONA`. */
   readonly data: ReadonlyMap<string, string>;
   readonly parts: readonly Part[];
-  /** First XML fault inside the placemark; null if the placemark is well-formed. */
+  /** First fault inside the placemark, such as malformed XML or an excessive length; null if there is no fault. */
   readonly fault: string | null;
-  /** Unchanged text of the whole `<Placemark>` element. */
+  /** Text of the whole `<Placemark>` element, with bare ampersands and control characters replaced. Contains only the start of an element that is too long. */
   readonly raw: string;
 }
 

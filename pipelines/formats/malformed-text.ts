@@ -5,7 +5,7 @@ import { readRows, typesOf, type Columns } from './copy.ts';
 /**
  * Matches characters that wrong decoding produces and that Italian place names never contain. Such characters are the replacement character, control characters
  * (0x80 to 0x9f), and letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`). The expression also matches letters of windows-1252 that no language of
- * Italy uses. UTF-8 never contains the bytes of these windows-1252 letters.
+ * Italy uses.
  */
 export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 

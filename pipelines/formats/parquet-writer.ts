@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
 /** Parquet type of the geometry column. The type names the default CRS (OGC:CRS84), because DuckDB does not show an unnamed CRS. */
 const NATIVE = { logical_type: { type: 'GEOMETRY', crs: 'OGC:CRS84' } } as const;
 
-/** Number of rows in a row group. A row group has a few megabytes, and a spatial query reads or skips whole row groups. */
+/** Number of rows in a row group. The size of a row group is a few megabytes. A spatial query reads or skips whole row groups. */
 const ROW_GROUP = 20_000;
 
 const SIDES = ['xmin', 'ymin', 'xmax', 'ymax'] as const;

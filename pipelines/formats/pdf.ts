@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { MappaleError } from '../errors.ts';
 
-/** Program names of browsers that can print without a window, in search order. */
+/** Names or paths of browsers that can print without a window, in search order. */
 const BROWSERS = [
   'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium',

@@ -34,9 +34,9 @@ export type Cells = Float32Array | Float64Array;
 export interface Raster {
   readonly grid: RasterGrid;
   /**
-   * Reads a block. @returns all cells of the block, row by row from the north-west. NaN for a cell that is outside the raster or has no finite value; −9999
-   * also becomes NaN
-   * @throws input errors `RASTER_DAMAGED`
+   * Reads a block. @returns all cells of the block, row by row from the north-west. NaN for a cell that is outside the raster, or whose value is the no-data
+   * value, −9999 or not finite
+   * @throws input error `RASTER_DAMAGED`
    */
   readBlock(column: number, row: number): Promise<Cells>;
   close(): Promise<void>;

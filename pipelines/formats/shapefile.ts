@@ -48,7 +48,8 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
       code: 'VECTOR_UNREADABLE', at: label, detail: `expected a header of 100 bytes that starts with 9994, found ${found}`, hint: 'Download the file again.',
     });
   }
-  // Headers state lengths in 16-bit words. In a .shp above 4 GiB the length overflows, so only the .shx is checked.
+  // Headers state lengths in 16-bit words. If a .shp is too large for this field, the length overflows, and only the check of the .shx can detect a truncated
+  // file.
   const declared = main.readUInt32BE(24) * 2;
   const shpSize = (await stat(path)).size;
   if (shpSize < declared) throw truncated(label, `expected ${declared} bytes of .shp (header), found ${shpSize}`);

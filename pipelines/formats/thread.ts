@@ -2,7 +2,7 @@
 import { isMainThread, parentPort, type MessagePort } from 'node:worker_threads';
 import { MappaleError, type ErrorFacts } from '../errors.ts';
 
-/** Maximum size in KiB of unconsumed messages. A thread with more unconsumed messages waits. */
+/** Maximum size in KiB of unconsumed messages. `Outbox.wait` waits while the size is larger. */
 const AHEAD_KIB = 8 * 1024;
 
 /** Message to a thread, with one task. */

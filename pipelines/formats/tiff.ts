@@ -19,9 +19,9 @@ const MOST_IMAGES = 64;
 const MASK = 4;
 /** Maximum number of cells in a row or column. The finest published global grid (1″) has 1,296,000 columns. */
 const MOST_CELLS_ACROSS = 4_000_000;
-/** Maximum size of a decompressed block in bytes. A map of 50 km × 50 km with 10 m cells, stored as one strip, has 100 MB. */
+/** Maximum size of a decompressed block in bytes. A map of 50 km × 50 km with cells of 10 m and 4 bytes, stored as one strip, needs 100 MB. */
 const MOST_BLOCK_BYTES = 256 * 1024 * 1024;
-/** Size in bytes of the blocks in which uncompressed rows are read. This size does not depend on the strips of the file. */
+/** Maximum size in bytes of a block of uncompressed rows. A larger strip is read as several blocks of the same height, with at least one row each. */
 const PLAIN_BLOCK_BYTES = 1_048_576;
 
 const ARRAYS = {

@@ -44,7 +44,7 @@ export function tileAt(z: number, lng: number, lat: number): TileNumber {
   return { z, x: within(columnOf(lng) * side), y: within(rowOf(lat) * side) };
 }
 
-/** Returns the width in degrees of one unit of a tile at a zoom. */
+/** Returns the width of one unit of a tile at a zoom, in degrees of longitude. */
 export function unitDegrees(z: number): number {
   return 360 / 2 ** z / EXTENT;
 }
@@ -180,7 +180,7 @@ class Drawing {
     this.#length = 0;
   }
 
-  /** Ends a polygon without rings. */
+  /** Ends a polygon without rings. The position of such a polygon is the north-western corner of the tile. */
   endEmpty(): void {
     this.#first ??= [0, 0];
   }

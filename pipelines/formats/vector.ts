@@ -2,7 +2,7 @@
  * Reads vector files feature by feature. GDAL reads Shapefile, GeoPackage, KML and File Geodatabase in a thread, with one of two engines (`gdal.ts`). GeoJSON
  * needs no GDAL (`geojson.ts`).
  *
- * GDAL reads the intact part of a damaged file, and at most writes a message to stderr. A truncated .dbf ends the layer early, and a truncated .shp gives
+ * GDAL reads the intact part of a damaged file, and at most writes a message to stderr. A truncated .dbf ends the layer early, and a truncated .shp results in
  * features without geometry (GDAL 3.6, observed). Therefore this module compares the headers with the file sizes, and the number of features from GDAL with the
  * number in the header. For each feature without geometry, the module determines whether the geometry is unreadable or missing.
  *
@@ -275,7 +275,7 @@ export class VectorDataset {
     this.layers = reader.layers.map((layer) => new VectorLayer(layer, shapefile, label));
   }
 
-  /** Returns the layer with the given name, or the only spatial layer. @throws input error `LAYER_MISSING`. */
+  /** Returns the layer with the given name or, without a name, the only spatial layer. @throws input error `LAYER_MISSING` */
   layer(name?: string): VectorLayer {
     const [found, another] = this.layers.filter((layer) => (name === undefined ? layer.spatial : layer.name === name));
     if (found !== undefined && another === undefined) return found;
@@ -288,7 +288,7 @@ export class VectorDataset {
 
   /**
    * Streams the features of one layer in file order, with at most two batches in memory. @throws input error `FEATURES_MISSING` if the number of features
-   * differs from the number in the file's header, `VECTOR_UNREADABLE` if a feature cannot be read
+   * differs from the layer's `featureCount`, `VECTOR_UNREADABLE` if a feature cannot be read
    */
   async *features(which: string | VectorLayer): AsyncGenerator<VectorFeature> {
     const layer = this.layer(typeof which === 'string' ? which : which.name);

@@ -8,7 +8,7 @@ const PROLOG = [['<!--', '-->'], ['<?xml', '>']] as const;
 /** Matches the text that firewalls return with status 200. */
 const FIREWALL = /web application firewall/i;
 
-/** Number of bytes at the start of a file to search for signs and the title of a web page. */
+/** Number of bytes to read from the start of a response or file, to search for the title and the login form of a web page. */
 export const PAGE_BYTES = 65_536;
 
 export function isPage(head: Buffer): boolean {

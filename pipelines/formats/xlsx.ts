@@ -17,7 +17,7 @@ const MOST_ROWS = 1_048_576;
 const MOST_FILLED = 2_000;
 /** Maximum length of a cell's text in the file, in characters. Excel allows 32,767 characters, and an escaped character may need six characters in the file. */
 const CELL_CHARS = 262_144;
-/** Maximum length of a row or another element in characters. */
+/** Maximum length of a row, or of any other element that is read, in characters. */
 const ELEMENT_CHARS = 16_777_216;
 /** Maximum number of distinct texts in a workbook, and their maximum total length in characters. A million street names have 20 million characters. */
 const MOST_TEXTS = 2_000_000;
@@ -101,7 +101,7 @@ export class Workbook {
 }
 
 /**
- * Returns the first rows of a sheet from the first bytes of the sheet and of the shared texts, so that a source can recognise a workbook.
+ * Returns the first rows of a sheet, read from the first bytes of the sheet and of the shared texts. Sources recognise a workbook by these rows.
  * @param texts first bytes of `xl/sharedStrings.xml`. A text beyond these bytes is returned as null @returns at most `count` rows, or fewer if the bytes end
  * earlier
  */

@@ -157,7 +157,7 @@ export class XmlPrologueParser {
   readonly #parser = new SaxesParser({ xmlns: true });
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   root: XmlRoot | null = null;
-  /** Text of the prologue so far, without the byte order mark. */
+  /** Parsed text so far, without the byte order mark. */
   text = '';
   /** XML version such as `1.0`; null if the document has no XML declaration. */
   version: string | null = null;
@@ -180,7 +180,7 @@ export class XmlPrologueParser {
     });
   }
 
-  /** Parses bytes up to the end of the prologue. @returns the number of bytes that belong to the prologue @throws XmlError */
+  /** Parses bytes up to the end of the root's start tag. @returns the number of parsed bytes @throws XmlError */
   write(bytes: Uint8Array): number {
     let used = 0;
     while (used < bytes.length && this.root === null) {

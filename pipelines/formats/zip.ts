@@ -2,7 +2,7 @@
  * Reads zips, and zips inside zips, by random access. A stored inner zip is read in place. A small deflated zip is decompressed into memory. A large deflated
  * zip is decompressed into a temporary file if there is enough space. The central directory contains the positions of entries. Bytes outside the zip, such as a
  * self-extracting program or a server message, are therefore ignored. The reader verifies CRC-32 and size of every entry, so a damaged zip is an error and
- * never gives fewer rows.
+ * never results in fewer rows.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, mkdtemp, rm, type FileHandle } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const NAME_BYTES = 255;
 const PATH_BYTES = 4_096;
 /** Maximum number of levels of nested zips inside a zip. A zip of Italy contains three levels: regions, provinces and comuni. */
 const DEPTH = 5;
-/** Maximum compression ratio. Published text has a ratio of about ten, and at most forty. A large entry with a higher ratio is a zip bomb. */
+/** Maximum compression ratio. Published text has a ratio of about ten, and at most forty. A large entry with a higher ratio is refused as a zip bomb. */
 const RATIO = 250;
 const RATIO_FROM_BYTES = 64 * 1024 * 1024;
 /** Number of bytes that stay free on the disk of temporary files. */
@@ -165,7 +165,7 @@ async function placeOf(bytes: Bytes): Promise<Place | null> {
     if (directory >= stated && (entries === 0 || (await bytes.signatureAt(directory)) === CENTRAL_HEADER)) {
       return { start: directory - stated, end, entries, directoryBytes: size };
     }
-    // Other bytes are between the central directory and the end record.
+    // Accepts a zip with other bytes between the central directory and the end record.
     if ((await bytes.signatureAt(stated)) === CENTRAL_HEADER) return { start: 0, end, entries, directoryBytes: size };
   }
   return null;
@@ -394,7 +394,10 @@ export class ZipArchive {
     }
   }
 
-  /** Opens an entry that is a zip. The caller must close the zip soon, because a large zip uses a temporary file. */
+  /**
+   * Opens an entry that is a zip. The caller must close the zip soon, because a large zip uses a temporary file. @throws input error `ZIP_TOO_DEEP`, and errors
+   * of `open` and `spool`
+   */
   async archive(path: string): Promise<ZipArchive> {
     const entry = this.#rawEntry(path);
     const label = `${this.label}!${path}`;

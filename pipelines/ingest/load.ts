@@ -201,6 +201,7 @@ export async function notePlacesOfOldReleases(database: Database, sources: reado
  * Writes the rejects and duplicates of load.sql to the ledger, and verifies records = rows + rejects + duplicates for each member.
  * @param whole schema of the complete layers
  * @returns the counts of the release, and the number of rows of each layer
+ * @throws MappaleError `ACCOUNTING`, `TOO_MANY_REJECTS` (exit 4)
  */
 async function account(session: Session, { schema, releaseId, located }: Staged, whole: string): Promise<{ counts: Counts; held: Record<string, number> }> {
   const { source } = located;

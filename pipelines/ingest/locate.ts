@@ -22,7 +22,7 @@ import { Folders, isUnfinished, isUntouched, refuseChanged } from './walk.ts';
 const HEAD_BYTES = 65_536;
 
 /**
- * Searches folders recursively. Returns an unusable entry as broken and continues the search.
+ * Searches folders recursively, recognises the files and groups the files into releases. Returns an unusable entry as broken, and continues the search.
  * @throws MappaleError `DATA_MISSING` (exit 2) if a folder does not exist, `DATA_EMPTY` (exit 2) if all folders are empty
  */
 export async function locate(folders: readonly string[], sources: readonly RegisteredSource[], seen: SeenFiles): Promise<Survey> {
@@ -103,7 +103,7 @@ export function folderHint(folders: readonly string[], sources: readonly Registe
   return null;
 }
 
-/** Refuses a vintage in the future, because the file would supersede newer files until that year. @throws input error `VINTAGE_FUTURE` */
+/** Refuses a vintage or date after the next year, because the file would supersede newer files until that year. @throws input error `VINTAGE_FUTURE` */
 function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, source: string): void {
   const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
   const latest = new Date(CLOCK.now()).getFullYear() + 1;
@@ -114,7 +114,7 @@ function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, so
   });
 }
 
-/** Runs work on one file. Records a failure as a broken entry, so that the search continues. */
+/** Runs work on one file. Records an input error as a broken entry, so that the search continues. @throws any other error */
 async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -125,7 +125,10 @@ async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: ()
   }
 }
 
-/** Returns the source that recognises a file, or null. At most one source may recognise a file. */
+/**
+ * Returns the source that recognises a file, with the recognition; null if no source recognises the file. @throws input errors, such as `FILE_AMBIGUOUS` if
+ * several sources recognise the file
+ */
 export async function recognise(
   file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path]),
 ): Promise<SeenFile['recognition']> {

@@ -392,8 +392,8 @@ class StageSink implements Sink {
 }
 
 /**
- * Returns the earlier releases to whose rows a new release refers: the releases with the most reused rows, at most `REFERRED_RELEASES`. A release can refer to
- * rows only in layers with places, because each row of such a layer belongs to one current file.
+ * Returns the earlier releases to whose rows a new release refers: the releases with the most reused rows, at most `REFERRED_RELEASES`. The set is empty if the
+ * source keeps all vintages, or if a layer of the source has no places. Only in layers with places, each row belongs to one current file.
  */
 function referredReleases({ layer, places = {}, manifest }: RegisteredSource, taken: readonly EarlierMember[]): ReadonlySet<number> {
   if (manifest.keep !== 'newest' || !layer.writes.every((relation) => tableOf(relation) in places)) return new Set();

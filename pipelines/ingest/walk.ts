@@ -181,7 +181,7 @@ function stampOf(info: Stats): Stamp {
   return { size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) };
 }
 
-/** Returns the size and modification times of a file, or null if the path is not a regular file or cannot be accessed. */
+/** Returns the size, modification time and change time of a file, or null if the path is not a regular file or cannot be accessed. */
 export function stampOfFile(path: string): Stamp | null {
   try {
     const info = statSync(path);

@@ -1,12 +1,13 @@
 /**
  * Determines the current files. For each source, layer, series and comune (or tile), the current file is the newest loaded file, except forgotten files. A
- * complete file of a region or of Italy replaces all older files of that region. An incomplete file replaces only the places in the file, so incomplete files
- * of different days add up. The functions are pure, so the result does not depend on the order in which files arrived.
+ * complete file of a region replaces all older files of that region, and a complete file of Italy replaces all older files. An incomplete file replaces only
+ * the places in the file, so incomplete files of different days add up. The functions are pure, so the result does not depend on the order in which files
+ * arrived.
  */
 import type { FilePart, LayerRows, SeriesPlace } from '../db/layers.ts';
 import type { PlaceColumns, Source } from '../contract/source.ts';
 
-/** Places that a file contains, in one layer and series. */
+/** Places that a file contains, in one layer and series. A place is a comune, or another unit for which a newer file can replace an older file. */
 export interface FilePlaces {
   readonly layer: string;
   /** Half-year, year or kind of the rows. A newer file replaces only rows of the same series. `''` for a layer without series. */
@@ -17,7 +18,7 @@ export interface FilePlaces {
   readonly likelyRegion: number | null;
   /** Date of the rows; null for rows without a date. */
   readonly dated: string | null;
-  /** False for places that are in the file of another comune by mistake. */
+  /** False for places that are in the file of a different comune by mistake. */
   readonly named: boolean;
   /** Codes of the places; `['']` if the layer has no places. */
   readonly places: readonly string[];
@@ -145,7 +146,7 @@ function byAge(a: Candidate, b: Candidate, keep: Keep): number {
   return cut(a) - cut(b) || (keep === 'all' ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
 }
 
-/** Returns whether two files in the data folders have the same age and different bytes. */
+/** Returns whether two different files are both in the data folders and have the same age. */
 function rivals(a: Candidate, b: Candidate, keep: Keep): boolean {
   return a.file !== b.file && a.named === b.named && byAge(a, b, keep) === 0 && a.file.present && b.file.present;
 }
@@ -213,8 +214,8 @@ function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
 }
 
 /**
- * Returns whether the rows of a place in a file belong to the region. The rows of a comune that moved to another region also belong to the region that still
- * has the comune's parcels, unless the file or the file's structure names a region.
+ * Returns whether the rows of a place in a file belong to the region. If a comune moved to a different region, the rows also belong to the region that still
+ * has the comune's parcels. This does not apply if the file or the file's structure names a region.
  */
 function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, register, kept }: Pick<Question, 'region' | 'register' | 'kept'>): boolean {
   const placeRegion = regionOf(file, held, place, register);
@@ -258,7 +259,7 @@ function placeCount(file: LoadedFile, layer: string): number {
   return file.held.reduce((sum, held) => sum + (held.layer === layer ? held.places.length : 0), 0);
 }
 
-/** Returns the files with rows of the region. @param without places to leave out */
+/** Returns the files with rows of the region in the layer, with one candidate for each file and series. @param without places to leave out */
 function candidatesOf(question: Question, without: ReadonlySet<string>): Candidate[] {
   return question.files.flatMap((file) => file.held.filter(({ layer }) => layer === question.layer).flatMap((held): Candidate[] => {
     const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, question));

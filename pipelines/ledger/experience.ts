@@ -12,11 +12,11 @@ interface Rate {
 }
 
 export interface Experience {
-  /** Load rates by source. `layerPerByte` is the number of layer bytes for each byte of a file. */
+  /** Load rates by source; the key `''` contains the rate over all sources. `layerPerByte` is the number of layer bytes for each byte of a file. */
   readonly bySource: ReadonlyMap<string, Rate>;
   /** Load rate over all sources; null before the first load. */
   readonly all: Rate | null;
-  /** Build seconds and bytes per parcel; null if no region was built. */
+  /** Build seconds and bytes per parcel of the first region that was built; null if no region was built. */
   readonly perParcel: { readonly seconds: number; readonly bytes: number } | null;
   /** Number of published parcels, by region. */
   readonly parcels: ReadonlyMap<number, number>;

@@ -102,7 +102,10 @@ export async function assignRegion(database: Database, runId: number, fileIds: r
   });
 }
 
-/** Returns a note for each comune that the list of comuni does not contain or assigns to another region. A note contains only names and counts. */
+/**
+ * Returns notes about the comuni of a region. One note reports that no list of comuni is loaded. Other notes report comuni that the list does not contain or
+ * assigns to a different region, and comuni whose rows are also in a file of a different region. The notes contain only names, codes and counts.
+ */
 export async function unlistedComuni(
   database: Database, sources: readonly RegisteredSource[], inventory: Inventory, { region, name }: { readonly region: number; readonly name: string },
   relations: readonly Relation[],

@@ -16,13 +16,16 @@ export interface Run {
   step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
   /** Returns a known value, or reads the value again if other runs may have changed it. */
   current<T>(known: T, again: () => Promise<T>): Promise<T>;
-  /** Runs work that changes releases or files, from which all regions are built. Waits while another run does such work. */
+  /**
+   * Runs work that changes releases or files, from which all regions are built. Waits while another run does such work. After the work, no other run can change
+   * Italy's tables until this run ends.
+   */
   shared<T>(work: () => Promise<T>): Promise<T>;
   /** Runs work that changes Italy's tables, which builds of regions read. Waits until no other run builds a region. Call within `shared`. */
   italy<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Runs work that builds a region. Only one run may build the same region at a time. Call after `shared`. @param wait called before waiting for another run
-   * that builds the region; null if the call must not wait @returns null if another run builds the region
+   * that builds the region; null if the call must not wait @returns null if another run builds the region and `wait` is null
    */
   region<T>(region: number, work: () => Promise<T>, wait: (() => void) | null): Promise<T | null>;
 }
@@ -79,12 +82,12 @@ export async function withRun<T>(
   });
 }
 
-/** Returns the runs that ended without recording a result. */
+/** Returns the ids of the runs that ended without recording a result. */
 export async function deadRuns(session: Session): Promise<Set<number>> {
   return new Set((await session.query<{ id: number }>(ledger('dead_runs'))).map(({ id }) => id));
 }
 
-/** Returns the runs without a recorded end: active or killed runs. */
+/** Returns the ids of the runs without a recorded end: active or killed runs. */
 export async function openRuns(session: Session): Promise<number[]> {
   const rows = await session.query<{ id: number }>(ledger('open_runs'));
   return rows.map(({ id }) => id);

@@ -8,7 +8,7 @@ const statement = statementsOf('dossier');
 /** Maximum numbers of neighbours in the list and of parcels on the map. */
 const [NEIGHBOURS, DRAWN] = [50, 500];
 
-/** Margin of the map around the parcel, as a share of the parcel's longer side. The margin is at least `least_deg` degrees (about 30 m). */
+/** Margin of the map around the parcel, as a share of the longer side of the parcel's bounding box. The margin is at least `least_deg` degrees (about 30 m). */
 const MARGIN = { share: 0.6, least_deg: 0.0003 } as const;
 
 type Position = readonly [lng: number, lat: number];

@@ -1,4 +1,6 @@
-/** Explains the values of a section. Runs the section's SQL again on one parcel, and returns the features that the SQL used, with file and position. */
+/**
+ * Explains the values of a section. Runs the section's SQL again on parcels of one region, and returns the features that the SQL used, with file and position.
+ */
 import { rowsOf } from '../db/comparing.ts';
 import { createSchema } from '../db/ddl.ts';
 import { inWorkspace, provideAll, provideMembers, provideParcels, provideRegion, viewOfPublished } from '../db/layers.ts';
@@ -126,7 +128,7 @@ function evidenceOf(session: Session, fids: readonly number[]): Promise<FoundEvi
   return session.query<FoundEvidence>(statementsOf('operate')('evidence'), [fids]);
 }
 
-/** Rules of a section that ran again on some parcels, and the schema with their tables. */
+/** Rules of a section that ran again on some parcels, and the schema in which the rules created tables. */
 interface Rerun {
   readonly session: Session;
   readonly schema: string;

@@ -46,7 +46,7 @@ interface Counted extends Record<string, unknown> {
   readonly answer: AddressRegister;
 }
 
-/** Counts the findings of comuni. @param comuni cadastral codes of comuni in the region @returns the findings of each comune, by code */
+/** Counts the findings of comuni. @param comuni cadastral codes of comuni in the region @returns a function that returns the counts of a comune by its code */
 export async function countFindings(database: Database, region: number, comuni: readonly string[]): Promise<(comune: string) => AddressRegister> {
   const counted = new Map((await database.query<Counted>(statement('counts'), [region, comuni])).map(({ belfiore, answer }) => [belfiore, answer]));
   return (comune) => {

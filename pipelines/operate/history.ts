@@ -114,7 +114,7 @@ async function othersOf(session: Session, fid: number): Promise<number[]> {
   return found.map((each) => each.fid);
 }
 
-/** Collects the records of a parcel, oldest first. */
+/** Collects the values and absences of a parcel from the parcel's records, which the caller adds from the oldest to the newest. */
 class Times {
   readonly absences: Absence[] = [];
   readonly fields = new Map<string, { section: string; field: string; values: PublishedValue[] }>();

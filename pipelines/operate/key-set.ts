@@ -1,4 +1,4 @@
-/** Finds repeated keys among rows in binary COPY format, without a database. Needs 8 bytes of memory per key. */
+/** Finds repeated keys among rows in binary COPY format, without a database. Needs 16 to 32 bytes of memory per key. */
 import { readRows, type Columns } from '../formats/copy.ts';
 
 const START = 1 << 16;

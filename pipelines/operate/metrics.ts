@@ -13,7 +13,7 @@ export interface PublishedState {
   readonly sources: readonly { readonly id: string; readonly records: number; readonly rejects: number }[];
   /** Numbers of added columns and of possibly incomplete exports in current files, by source and region. Region 0 is Italy. */
   readonly warnings: readonly { readonly source: string; readonly region: number; readonly columns: number; readonly cutExports: number }[];
-  /** Last run for each region with exit code 0 or 3 that published or checked the region. */
+  /** Last success of each published region: the time of the current publication, or the end of a later run with exit code 0 or 3 that checked the region. */
   readonly succeeded: readonly { readonly region: number; readonly ended: number }[];
   /** Failures of the last run. `region` is a slug. A null region or source means that the failure concerns several regions or sources, or none. */
   readonly failures: readonly { readonly region: string | null; readonly source: string | null; readonly exitCode: number }[];

@@ -21,11 +21,11 @@ interface Pruned {
 interface PruneOptions {
   /** True to report the objects to delete without deleting them. */
   readonly dry?: boolean;
-  /** Number of months of history to keep; null to keep all history. */
+  /** Number of months of history and runs to keep; null to keep all history and runs. */
   readonly keep?: number | null;
 }
 
-/** Deletes tables, releases, workspaces and history that are no longer needed. */
+/** Deletes tables, releases, workspaces, runs and history that are no longer needed. @returns the deleted objects, or in a dry run the objects to delete */
 export async function prune(database: Database, sources: readonly RegisteredSource[], { dry = false, keep = null }: PruneOptions = {}): Promise<Pruned> {
   // Reads the inventory before the session opens, because the embedded engine has only one session.
   const inventory = await Inventory.read(database, sources);

@@ -59,7 +59,7 @@ export interface ReportedRelease {
   readonly kept_duplicates: number;
   /** Members whose number of records differs from rows + rejects + duplicates. */
   readonly broken_members: readonly string[];
-  /** Seconds between reading the first record and attaching the layers. */
+  /** Seconds between the creation of the release in the ledger and the end of the load. */
   readonly seconds: number | null;
   /** True if records = rows + rejects + duplicates, and the counts in the ledger equal the counts of members, rejects and duplicates. */
   readonly holds: boolean;

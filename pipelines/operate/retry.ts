@@ -11,7 +11,7 @@ import { ValidationSink } from './validate.ts';
 
 const operate = statementsOf('operate');
 
-/** Selects the records of a source or with a reason. An absent value selects all. */
+/** Selects rejected records by source and reason. An absent value selects all. */
 export interface RetryFilter {
   readonly source?: string | undefined;
   /** Code of the reason. */
@@ -25,7 +25,7 @@ export interface RetryOutcome {
   readonly tried: number;
   /** Number of records that the current reader accepts. */
   readonly passed: number;
-  /** Number of records that cannot be read alone: records that load.sql rejected, and records from binary files. */
+  /** Number of records that cannot be read alone: records that load.sql rejected, records from binary files, and records of sources that no longer exist. */
   readonly untried: number;
 }
 

@@ -57,8 +57,8 @@ class SampleReached extends Error {}
 
 /**
  * Validates files and folders.
- * @param sample number of records to read from each file, or null for all records @returns a verdict for each file that a source recognises, that cannot be
- * opened, or that the user named
+ * @param sample number of records to read from each file, or null for all records @returns a verdict for each file that a source recognises, that is unusable
+ * or an unfinished download, or that the user named
  */
 export async function validate(
   paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void,
@@ -120,7 +120,7 @@ async function validateFile(
     else if (error instanceof MappaleError) findings.push(findingOf(error, file.path));
     else throw error;
   }
-  // Findings that need the whole file are left out if the file could not be read completely.
+  // Findings that need the whole file are left out if the file could not be read completely. After an error, added columns are left out too.
   const broken = findings.length > 0;
   const isWhole = !sampled && !broken;
   if (!broken) findings.push(...(await strayBytes(file)));
@@ -306,8 +306,8 @@ export class ValidationSink implements Sink {
   }
 
   /**
-   * Returns findings about the encoding. Invalid bytes are always an error. Publishers' files contain a few texts that were encoded twice, such as `ForlÃ¬`.
-   * Such texts are an error only if a large share of the accented texts was encoded twice.
+   * Returns findings about the encoding. Invalid bytes and lost letters are always an error. Publishers' files contain a few texts that were encoded twice,
+   * such as `ForlÃ¬`. Such texts are an error only if a large share of the accented texts was encoded twice.
    */
   #encoding(): Finding[] {
     const message = 'the encoding of the text is not the publisher\'s encoding';

@@ -1,4 +1,4 @@
-/** Performs one nightly run: downloads new releases that are due, refreshes the affected regions and prints a one-line summary. */
+/** Performs one nightly run: downloads new releases that are due, refreshes the regions and returns a summary. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLOCK, type Clock } from '../clock.ts';
@@ -144,12 +144,12 @@ async function exportMetrics(
   if (await attempt(() => context.open(({ database }) => written(database))) === null) await written(null);
 }
 
-/** Returns the data folders. Leaves out a download folder that could not be created, if other folders exist. */
+/** Returns the data folders. Leaves out the download folder if the folder does not exist and there are other data folders. */
 function readable([first, ...others]: NightlyOptions['data']): string[] {
   return others.length > 0 && !existsSync(first) ? others : [first, ...others];
 }
 
-/** Deletes the same data as `mappale prune --keep`. */
+/** Deletes the same data as `mappale prune --keep`. @returns the numbers of deleted partitions, releases and runs */
 export async function prunedTo(keep: number, { database, sources, config }: Context): Promise<NightlyRun['pruned']> {
   const facts = { command: 'prune', arguments: { keep }, version: VERSION, host: config.host };
   const { partitions, releases, runs } = await withRun(database, facts, () => prune(database, sources, { keep }));
@@ -197,7 +197,10 @@ function sumOf(report: FetchReport | null): NightlyRun['downloaded'] {
   return { files: came.length, bytes: came.reduce((sum, { received }) => sum + received, 0) };
 }
 
-/** Returns the download statistics of the sources that were requested in this run, and of the sources that were not due. */
+/**
+ * Returns the download statistics of the sources that were requested in this run. Includes sources that were skipped with a reason, such as sources that are
+ * not due.
+ */
 async function downloadsOf(report: FetchReport, folder: string, regions: readonly Region[]): Promise<Downloads> {
   const made = report.sources.filter(({ files, left }) => files.length > 0 || left !== null).map(async ({ source, files }) => {
     const days = await Promise.all(regions.map(({ slug }) => readAsked(join(folder, source), slug)));
@@ -250,7 +253,7 @@ export function describeNight(line: NightlyRun): string {
   return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;
 }
 
-/** Describes files that could not be used: source, sections and regions. */
+/** Describes files that could not be used: the names, the source and the affected sections. */
 function describeLeft({ source, files, regions }: NightlyRun['left_out'][number]): string {
   const sections = [...new Set(regions.flatMap((region) => region.sections.map(({ section }) => section)))];
   return `${files.join(' ')} (${source}${sections.length === 0 ? '' : `: ${sections.join(' ')}`})`;

@@ -70,7 +70,7 @@ export interface Plan {
   readonly present: readonly number[];
   /** Ids of the files in `present` that were absent before. */
   readonly came: readonly number[];
-  /** Number of loaded files that are no longer in the data folders. */
+  /** Number of loaded files that were in the data folders before, but no longer are. */
   readonly gone: number;
 }
 
@@ -164,8 +164,8 @@ function keyOf(source: RegisteredSource, file: LocatedFile): string {
 }
 
 /**
- * Returns whether a loaded file is the same as a located file. The bytes must be equal. The recognised properties must be equal, or an earlier version
- * recognised other properties.
+ * Returns whether a loaded file is the same as a located file. The sources and bytes must be equal, and also the recognised properties or the names. With equal
+ * names, the properties may differ, because an earlier version may have recognised other properties.
  */
 function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile): boolean {
   return loaded.sourceId === source.id && (logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey(knownOf(source, file)));
@@ -221,7 +221,7 @@ function comingFiles(loads: readonly LoadJob[], inventory: Inventory, arrived: n
   return { files: files.map((file, index) => ({ ...file, fileId: firstFile + index })), releases };
 }
 
-/** Returns the regions that have parcels or addresses or are published. */
+/** Returns the published regions, the regions with loaded parcels or addresses, and the regions of new files of parcels or addresses. */
 function regionsToBuild({ sources, published }: Known, inventory: Inventory, loads: readonly LoadJob[]): number[] {
   const readers = new Set(PUBLISHABLE.map((relation) => sourceOfLayer(sources, relation)?.id));
   const found = loads.flatMap(({ located: { source, region } }) => (readers.has(source.id) && region !== null ? [region] : []));
@@ -237,7 +237,7 @@ export function heldText({ kind, region, heldBy, heldAt, reason }: Hold): string
   return `${name} was rolled back ${who}. The region stays unchanged until its files change (or ${unpin})`;
 }
 
-/** Returns the reason why a hold keeps a region unchanged although the inputs differ, or null. */
+/** Returns the reason why a hold keeps a region unchanged. Null without a hold, or if the inputs have changed since the region was rolled back. */
 function holdOn(hold: Hold | undefined, products: readonly Product[]): string | null {
   if (hold === undefined) return null;
   return hold.kind !== 'rolled_back' || hold.fingerprint === productsDigest(products) ? heldText(hold) : null;

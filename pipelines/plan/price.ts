@@ -24,11 +24,14 @@ export interface Price {
   readonly memoryBytes: number;
   /** Free bytes on the database's disk; null if the database is on another machine. */
   readonly freeBytes: number | null;
-  /** Share of the estimate that comes from measurements on this database, 0–1. */
+  /** Share of the estimated seconds that comes from measurements on this database, 0–1. */
   readonly measured: number;
 }
 
-/** Returns the estimated cost of a plan. For regions that are not yet loaded, estimates the number of parcels from the size of the files. */
+/**
+ * Returns the estimated cost of a plan. For the number of parcels, uses the published parcels of the stale regions, or the size of the parcel files to read,
+ * whichever results in the larger number.
+ */
 export function price({ loads, builds }: Plan, { bySource, all, perParcel: each, parcels: published, embedded, freeBytes }: Experience): Price {
   const slower = embedded ? EMBEDDED : 1;
   const reading = loads.map(({ located: { source, files } }) => {

@@ -34,7 +34,7 @@ export interface Product {
   readonly decisive: readonly string[];
   /** True if the changed inputs may leave the whole table, or the rows of unchanged parcels, unchanged. */
   readonly incremental: boolean;
-  /** Name of the published table, without schema. */
+  /** Name of the published table, without schema; null if the table is not published. */
   readonly published: string | null;
   /** True if the table cites a source that the published table does not cite. The quality gate then treats the table as on a first load. */
   readonly hasNewSource: boolean;

@@ -34,7 +34,7 @@ function ofOtherRegions(regions: readonly number[]): string {
 
 /**
  * Returns the current file that replaces a file for a region, or null. A current file replaces the file if both share a place, or if the current file is
- * complete.
+ * complete and not limited to one tile or scenario.
  */
 function supersedes(file: LoadedFile, held: FilePlaces, region: number, inventory: Inventory): CurrentFile | null {
   const mine = held.places.filter((place) => {

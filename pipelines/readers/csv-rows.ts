@@ -9,7 +9,7 @@ const BATCH = 1000;
 
 /**
  * Reads a plain CSV file as one member. The position of a record is the number of the record's last line, from 1.
- * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED`
+ * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `COLUMNS_TOO_MANY`, `ENCODING_WRONG`, `COLUMNS_CHANGED`
  */
 export async function readCsvRows<K extends string>(file: InputFile, sink: Sink, options: Omit<CsvOptions, 'at'> & RowReading<K>): Promise<void> {
   const reader = await openCsv(openFile(file, sink), { ...options, at: file.name });

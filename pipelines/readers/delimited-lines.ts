@@ -7,7 +7,10 @@ import { ODD_TEXT } from '../formats/malformed-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** Maximum length of a line in bytes, much longer than published lines. Without a limit, a file without line ends would fill the memory. */
+/**
+ * Maximum length in bytes of an incomplete line at the end of a chunk, much longer than published lines. Without a limit, a file without line ends would fill
+ * the memory.
+ */
 const MAX_LINE_BYTES = 65_536;
 
 export interface Line {
@@ -24,8 +27,8 @@ export function lineTooLong(subject: string, at: string, most: number): MappaleE
 }
 
 /**
- * Yields the non-empty lines of a text, without line ends. Decodes each line separately as UTF-8 or windows-1252, because an export may contain names from
- * programs with different encodings.
+ * Yields the lines of a text that are not blank, without line ends. Decodes each line separately as UTF-8 or windows-1252, because an export may contain names
+ * from programs with different encodings.
  * @throws input errors `LINE_TOO_LONG`, `ENCODING_WRONG`
  */
 export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<Line, void, undefined> {

@@ -1,4 +1,4 @@
-/** Reads a file that a publisher distributes with or without a zip. */
+/** Opens a published file, or the entries of a published zip, as streams. */
 import type { InputFile, MemberFacts, Sink } from '../contract/source.ts';
 import { counted } from '../formats/streams.ts';
 import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
@@ -12,12 +12,14 @@ export interface FilePart {
   readonly open: () => Promise<AsyncIterable<Buffer>>;
 }
 
-/** Opens a file without a zip as a stream, which reports the number of bytes read so far as the progress of the file. */
+/** Opens a plain file as a stream. While the stream is read, reports the number of bytes read so far as the progress of the file. */
 export function openFile(file: Pick<InputFile, 'open'>, sink: Pick<Sink, 'progress'>): AsyncIterable<Buffer> {
   return counted(file.open(), (bytes) => sink.progress(bytes));
 }
 
-/** Opens an entry of a zip as a stream. @param progress receives the number of compressed bytes of the entry that were read so far */
+/**
+ * Opens an entry of a zip as a stream. @param progress receives the number of compressed bytes read so far, estimated from the share of the entry that was read
+ */
 export async function openEntry(zip: ZipArchive, { path, size, compressedSize }: ZipEntry, progress: (bytes: number) => void): Promise<AsyncIterable<Buffer>> {
   return counted(await zip.stream(path) as AsyncIterable<Buffer>, (bytes) => progress((compressedSize * bytes) / size));
 }

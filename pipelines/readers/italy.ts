@@ -19,8 +19,8 @@ function holds(lon: number, lat: number, margin: number): boolean {
 }
 
 /**
- * Returns the reason for refusing a position outside Italy, or null. The reason states whether the coordinates seem to be swapped or in metres. A position with
- * NaN is outside Italy.
+ * Returns the reason for refusing a position outside Italy's bounding box, or null for a position inside. The reason states whether the coordinates seem to be
+ * swapped or in metres. A position with NaN is outside. @param margin accepted distance from the box, in degrees
  */
 export function outsideItaly(lon: number, lat: number, margin: number = 0): Refusal | null {
   if (holds(lon, lat, margin)) return null;
@@ -30,19 +30,20 @@ export function outsideItaly(lon: number, lat: number, margin: number = 0): Refu
   return { code: 'outside_italy', message: Math.abs(lon) > METRES || Math.abs(lat) > METRES ? `${expected}: metres?` : expected };
 }
 
-/** Threshold between degrees and metres. Coordinates in degrees are always smaller, and coordinates of Italy in metres are always larger. */
+/** Threshold between degrees and metres. Absolute coordinates in degrees are always smaller. Coordinates of Italy in metres are always larger. */
 const METRES = 1000;
 
 /**
- * Returns whether coordinates in metres may be in Italy. For EPSG:3035, compares easting and northing with Italy's range. For all other CRSs, compares only the
- * northing, which is the distance from the equator.
+ * Returns whether coordinates in metres may be in Italy. For EPSG:3035, compares easting and northing with a range around Italy. For all other CRSs, compares
+ * only the northing, which is the distance from the equator.
  */
 function holdsMetres(srid: number, x: number, y: number): boolean {
   return srid === 3035 ? x >= 3.9e6 && x <= 5.3e6 && y >= 1.3e6 && y <= 2.9e6 : y >= 3.8e6 && y <= 6.1e6;
 }
 
 /**
- * Returns the reason for refusing an EWKB geometry that should be in metres, or null. The reason is degrees or swapped axes. Checks only the first position.
+ * Returns the reason for refusing an EWKB geometry whose CRS is in metres, or null. Refuses coordinates in degrees and swapped axes. Checks only the first
+ * position.
  */
 export function metresMisplaced(ewkb: Buffer): Refusal | null {
   const srid = ewkb.readUInt32LE(5);
@@ -56,7 +57,7 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
 
 /**
  * Returns the reason for refusing an EWKB geometry with a coordinate that is infinite or means "no value"; null for any other geometry. Geometries in degrees
- * do not need this check, because `geometryOutsideItaly` also finds such coordinates.
+ * do not need this check, because `geometryOutsideItaly` also refuses such coordinates.
  */
 export function noDataAmong(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => {
@@ -73,7 +74,7 @@ const ITALY_LAEA = { west: 3_950_000, south: 1_325_000, east: 5_150_000, north: 
 /**
  * Determines whether a geometry of a map of Europe may be in Italy. @param ewkb geometry in degrees or EPSG:3035. A geometry in a different CRS is only checked
  * with `metresMisplaced`
- * @returns null if a part of the geometry may be in Italy, `outside` if no part is in Italy, or the reason for refusing the geometry
+ * @returns null if the geometry's bounding box intersects Italy's, `outside` if not, or the reason for refusing the geometry
  */
 export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
   const srid = ewkb.readUInt32LE(5);

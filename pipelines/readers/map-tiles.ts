@@ -2,7 +2,7 @@
 import proj4 from 'proj4';
 import type { Box } from '../contract/regions.ts';
 
-/** CRSs of the publishers' grids: degrees or metres, by SRID. */
+/** Definitions for proj4 of the CRSs of the publishers' grids, by SRID. Null for degrees, which need no conversion. */
 const MAPS = {
   4326: null,
   3035: '+proj=laea +lat_0=52 +lon_0=10 +x_0=4321000 +y_0=3210000 +ellps=GRS80',
@@ -10,7 +10,8 @@ const MAPS = {
 } as const;
 
 /**
- * Distance in degrees between the points of a region's box that are converted to the grid's CRS. The distance is about 5 km, much less than the size of a tile.
+ * Largest distance in degrees between the points of a region's box that are converted to the grid's CRS. The distance is about 5 km, much less than the size of
+ * a tile.
  */
 const STEP = 0.05;
 
@@ -32,7 +33,7 @@ export function tilesOf({ west, south, east, north }: Box, srid: keyof typeof MA
   return [...found.values()].sort((a, b) => a.north - b.north || a.east - b.east);
 }
 
-/** Returns `from`, `to` and the numbers between, at most `STEP` apart. */
+/** Returns evenly spaced numbers from `from` to `to`, at most `STEP` apart. Includes both ends. */
 function steps(from: number, to: number): number[] {
   const count = Math.max(1, Math.ceil((to - from) / STEP));
   return Array.from({ length: count + 1 }, (_, index) => from + ((to - from) * index) / count);

@@ -8,7 +8,7 @@ export const NO_DATA = 'no_data';
 
 const WRITTEN = /^\s*(?:[+-]?nan(?:\(\w*\))?|-?1[.,]#(?:qnan|snan|ind)\w*|-9{4,6}(?:[.,]0+)?)\s*$/i;
 
-/** Returns whether a value means "no value": NaN in any spelling, or −9999, −99999 or −999999, even if written with zero decimals. */
+/** Returns whether a value means "no value": NaN in any spelling, or −9999, −99999 or −999999, with or without zeros as decimals. */
 export function isNoData(value: unknown): boolean {
   if (typeof value === 'number') return Number.isNaN(value) || WRITTEN.test(String(value));
   return typeof value === 'string' && WRITTEN.test(value);

@@ -1,4 +1,4 @@
-/** Determines whether the publisher calls a file complete, and the date of a file. Uses names and metadata inside the file, never the amount of data. */
+/** Determines whether a file is complete, and the date of a file. Uses the names of files and zip entries and metadata, never the amount of data. */
 import { basename } from 'node:path';
 import type { Probe } from '../contract/source.ts';
 import type { ZipEntry } from '../formats/zip.ts';
@@ -39,7 +39,7 @@ export function isWhole(names: readonly string[], { whole, stated }: WholeName):
   return speaking !== undefined && whole.test(speaking);
 }
 
-/** Returns the newest date of a zip's entries; undefined for a plain file, or for entries without dates. */
+/** Returns the newest date of the files in a zip; undefined if the entries have no dates. @param entries null for a plain file, which has no such date */
 export function newestEntry(entries: readonly ZipEntry[] | null): string | undefined {
   const newest = (entries ?? []).reduce((day, { modified, isFolder }) => (!isFolder && modified > day ? modified : day), NO_DAY);
   return newest === NO_DAY ? undefined : newest;
@@ -47,7 +47,7 @@ export function newestEntry(entries: readonly ZipEntry[] | null): string | undef
 
 /**
  * Returns the time of the last change in a workbook's properties (`2025-03-14T09:26:53Z`). Without such a time, returns the newest date of the workbook's zip
- * entries.
+ * entries. @param inner path of the workbook in the zip; empty if the file is the workbook
  */
 export async function workbookDate(probe: Probe, inner: string = ''): Promise<string | undefined> {
   const entries = inner === '' ? probe.entries ?? [] : await probe.entriesOf(inner);

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { isNoData } from './no-data.ts';
 
 /**
- * Schema of a text, in which one blank replaces each run of white space. A no-break space after Â or Ã stays, because the two characters are one letter that
- * was encoded twice.
+ * Schema of a text, in which one space replaces each run of white space. Spaces at the start and end are removed. A no-break space after Â or Ã stays, because
+ * the two characters are one letter that was encoded twice.
  */
 export const text = z.string().transform((value) => value.replace(/(?:[ \t\r\n\f\v]|(?<![\u00c2\u00c3])\u00a0)+/g, ' ').replace(/^ | $/g, ''));
 

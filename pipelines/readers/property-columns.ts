@@ -1,6 +1,6 @@
 /**
  * Checks the columns of documents in which each record names its properties, such as XML and JSON. A record may omit a property without a value. A column is
- * missing if no record has the property.
+ * missing if none of the first records has the property.
  */
 import { expectColumns, knownBy, MOST_SAMPLES, type AddedColumnSink, type ExpectedColumns } from '../formats/csv.ts';
 
@@ -13,7 +13,7 @@ export class PropertyColumns<K extends string> {
   readonly #expected: Expected<K>;
   readonly #sink: AddedColumnSink;
   readonly #isKnown: (name: string) => boolean;
-  /** Statistics of each property, by name: whether the source lists the property, and how many records repeat the property. */
+  /** Statistics of each property, by name: whether the source lists the property, the number of repetitions in records, and the number of reported samples. */
   readonly #seen = new Map<string, { known: boolean; twice: number; samples: number }>();
   #records = 0;
   #judged = false;
@@ -26,9 +26,9 @@ export class PropertyColumns<K extends string> {
   }
 
   /**
-   * Counts the properties of one record.
+   * Counts the properties of one record, and reports unknown properties to the sink. Checks the columns after `ENOUGH` records.
    * @param names published names, including repeated names @param valueOf returns the value of the property with this index
-   * @returns a known property that the record has twice, or null
+   * @returns the name of a known property that the record contains more than once, or null
    * @throws input error `COLUMNS_CHANGED`
    */
   take(names: readonly string[], valueOf: (index: number) => unknown): string | null {

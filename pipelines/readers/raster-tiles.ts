@@ -1,6 +1,6 @@
 /**
  * Reads the properties of rasters, but stores no cell values. A raster is one record, with the position and properties of the raster's cells. The reader reads
- * all cells over Italy once, so that the load already refuses a damaged file.
+ * all blocks of cells over Italy once, so that the load already refuses a damaged file.
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import { newestEntry } from './packaging.ts';
 import { firstIssue, shown } from './refusal.ts';
 
 /**
- * Returns the columns of a raster, in `raw_tile` and in the layer of a source.
+ * Returns the columns of a raster that the staging table `raw_tile` and the layer of each raster source share.
  * @param region unit of the values, as text
  */
 function tileColumns(region: string) {
@@ -37,7 +37,7 @@ function tileColumns(region: string) {
 }
 
 /**
- * Returns the layer with the rasters of a source.
+ * Returns the definition of the layer with the rasters of a source.
  * @param description description of the rasters without a full stop at the end
  * @param unit unit of the values, as text
  * @param columns further columns of a raster
@@ -86,12 +86,12 @@ export function cellsOf(size: number, words: string): z.ZodNumber {
 export interface RasterLook {
   /** Published name, without extension. */
   readonly name: string;
-  /** Newest date of an entry in the zip that contains the raster; empty for a plain file or entries without dates. */
+  /** Newest date of an entry in the zip that contains the raster; an empty object for a plain file or entries without dates. */
   readonly dated: Pick<Recognition, 'dated'>;
 }
 
 /**
- * Returns the rasters of a file or zip. A raster has a name that matches the pattern, and starts with the first bytes of a TIFF or HDF5 file.
+ * Returns the rasters of a file or zip. A raster has a name that matches the pattern, and starts with the signature of a TIFF or HDF5 file.
  * @param pattern pattern of a raster's file name, without folders
  */
 export async function lookAtRasters(probe: Probe, pattern: RegExp): Promise<RasterLook[]> {
@@ -127,7 +127,7 @@ export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, sch
   try {
     const member = await sink.member(facts);
     const tile = await tileOf(raster, stemOf(facts.path || file.name), (share) => sink.progress(share * file.size));
-    // Refuses a raster without values in Italy. For rasters in metres, all cells count as cells in Italy.
+    // Refuses a raster in degrees without values in Italy. All blocks of a raster in metres are read, and the schema refuses a raster without values.
     if (tile.cells === 0 && isInDegrees(tile.epsg)) throw withoutItaly(raster, at);
     const checked = schema.safeParse(tile);
     if (!checked.success) {
@@ -175,7 +175,7 @@ async function tileOf(raster: Raster, name: string, progress: (share: number) =>
   const { grid } = raster;
   const { epsg, width, height, transform: [west, cellWidth, , north, , minusCellHeight], blockWidth, blockHeight } = grid;
   const [across, down] = [Math.ceil(width / blockWidth), Math.ceil(height / blockHeight)];
-  // Reads only the blocks over Italy, because Italy covers about a hundredth of a global raster.
+  // Reads only the blocks over Italy of a raster in degrees, because Italy covers about a hundredth of a global raster.
   const within = (from: number, to: number, most: number): readonly [number, number] => [Math.max(0, Math.floor(from)), Math.min(most, Math.ceil(to))];
   const blockEast = blockWidth * cellWidth;
   const blockSouth = blockHeight * minusCellHeight;

@@ -1,8 +1,8 @@
-/** Converts a zod error to a refusal, which has a stable code and one line of text. */
+/** Defines refusals, which consist of a stable code and one line of text, and converts zod errors to refusals. */
 import type { ZodError } from 'zod';
 
 export interface Refusal {
-  /** Code of the refusal, such as `istat_code_invalid`. Contains the name of the first wrong field. */
+  /** Code of the refusal, such as `outside_italy`. For a schema error, the name of the first wrong field and `_invalid`, such as `istat_code_invalid`. */
   readonly code: string;
   /** Message, such as `istat_code: expected six digits, found "70"`. */
   readonly message: string;
@@ -18,7 +18,10 @@ export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodE
   return { code: `${field}_invalid`, message: `${field}: ${message}${found}` };
 }
 
-/** Returns the first issue of a zod error, with the code that the schema defines. Later issues are often consequences of the first issue. */
+/**
+ * Returns the first issue of a zod error, with the code that the schema defines, or null without a code. Later issues are often consequences of the first
+ * issue.
+ */
 export function firstIssue(error: ZodError): { readonly field: string; readonly message: string; readonly code: string | null } {
   const [issue] = error.issues;
   const code = issue?.code === 'custom' ? issue.params?.['code'] as unknown : null;

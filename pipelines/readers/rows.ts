@@ -17,8 +17,8 @@ export interface RowReading<K extends string> extends Omit<ExpectedColumns<K>, '
 export type Place = (values: readonly string[], position: number, raw: string) => void;
 
 /**
- * Returns a function that writes a record as a row or rejects the record. @param found result of `expectColumns` for the header. The function also reports
- * added columns to the member
+ * Reports the added columns of a header to the member, and returns a function that writes a record as a row or rejects the record. @param found result of
+ * `expectColumns` for the header
  */
 export function placer<K extends string>(member: MemberSink, { table, columns, schema }: RowReading<K>, found: FoundColumns<K>): Place {
   const fields = Object.keys(columns);

@@ -48,7 +48,7 @@ function postingMember(facts: MemberFacts, tables: Readonly<Record<string, Colum
     writer,
     row: (table, position, values) => writer(table).row(position, values),
     reject: (reject) => {
-      // Copies the bytes, because posting a view would transfer the whole buffer.
+      // Copies the bytes, because posting a view would copy the whole underlying buffer.
       const raw = typeof reject.raw === 'string' ? reject.raw : Uint8Array.from(reject.raw);
       out.post({ kind: 'reject', reject: { ...reject, raw }, progress: progress() }, raw.length);
     },

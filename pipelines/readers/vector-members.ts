@@ -1,6 +1,6 @@
 /**
- * Reads every spatial layer of a vector file, with or without a zip, into one staging table. Each layer is a member. The reader finds columns by name. The last
- * staging column is the geometry.
+ * Reads the spatial layers of a vector file, plain or in a zip, into staging tables. Each layer is a member. The reader finds columns by name. The last column
+ * of a staging table is the geometry.
  */
 import { dirname, join } from 'node:path';
 import { columnsChanged, expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
@@ -20,7 +20,10 @@ export interface VectorReading<K extends string> {
   readonly columns: Omit<ExpectedColumns<K>, 'at'>;
   /** Types that the known files declare for each mapped column. Files in formats without declared types, such as GeoJSON, are not checked. */
   readonly types: Readonly<Record<K, VectorType | readonly VectorType[]>>;
-  /** True for a map of Europe. The reader skips records outside Italy, counts them as `beside_italy`, and keeps records that cross the border. */
+  /**
+   * True for a map of Europe. The reader skips records outside Italy, counts them as duplicates with the code `beside_italy`, and keeps records that cross the
+   * border.
+   */
   readonly ofEurope?: true;
   /**
    * Converts a record to the values of the staging columns before the geometry, or to a reject.
@@ -31,7 +34,7 @@ export interface VectorReading<K extends string> {
 }
 
 const VECTOR_FILE = /\.(?:shp|gpkg|geojson)$/i;
-/** Number of bytes at the end of a GeoJSON in which the properties of the last feature are searched. */
+/** Number of bytes at the end of a GeoJSON in which the reader looks for the properties of a feature. */
 const LAST_BYTES = 65_536;
 /** Number of bytes of geometry, and number of records, after which the reader waits for the database. */
 const DRAIN_BYTES = 1_048_576;
@@ -89,7 +92,7 @@ class Layers {
   read = 0;
   readonly aside: string[] = [];
 
-  /** Checks that a file has a layer to read. @throws input error `LAYER_MISSING` if all layers were ignored */
+  /** Checks that a file has a layer to read. @throws input error `LAYER_MISSING` if no layer was read and at least one was ignored with a reason */
   check(at: string): void {
     if (this.read > 0 || this.aside.length === 0) return;
     throw inputError('the file has no layer that mappale reads', {
@@ -100,8 +103,9 @@ class Layers {
 
 /**
  * Streams the features of one vector file into the sink.
- * @param others names of the files in the same folder that belong to the vector file, such as sidecars. Each of these files is a separate member @throws input
- * errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without a vector file; `LAYER_MISSING` if all layers are ignored
+ * @param others names of further vector files in the same folder, which are read with a plain file. The layers of these files are separate members
+ * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without a vector file; `LAYER_MISSING` for a file without a spatial
+ * layer, or if all layers are ignored
  */
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, others: readonly string[] = []): Promise<void> {
   const layers = new Layers();
@@ -270,13 +274,16 @@ export interface VectorLook {
   readonly fields: readonly string[] | null;
   /** Date of the last change according to the header of a shapefile's .dbf, such as `2021-03-23`; null without such a date. */
   readonly changed: string | null;
-  /** First bytes of the file. For a GeoPackage or GeoJSON, these bytes contain the column names. */
+  /** First bytes of the file. For a GeoPackage, these bytes contain the column names. */
   readonly head: Buffer;
   /** Normalised property names of a GeoJSON feature; null for other formats, or if the first and last bytes contain no properties. */
   readonly properties: readonly string[] | null;
 }
 
-/** Returns whether a file's first bytes contain a column with this normalised name. */
+/**
+ * Returns whether a vector file has a column with this normalised name, according to the .dbf of a shapefile, the properties of a GeoJSON feature or the first
+ * bytes of a GeoPackage.
+ */
 export function hasColumn({ fields, properties, path, head }: VectorLook, column: string): boolean {
   return (fields ?? properties)?.includes(column) ?? (/\.gpkg$/i.test(path) && new RegExp(`\\b${column}\\b`, 'i').test(head.toString('latin1')));
 }
@@ -284,8 +291,8 @@ export function hasColumn({ fields, properties, path, head }: VectorLook, column
 const isFeatureCollection = (head: Buffer): boolean => /^\s*(?:\uFEFF)?\{[^]{0,4096}"FeatureCollection"/.test(head.toString('utf8', 0, 8192));
 
 /**
- * Returns the property names of a feature in the first or last bytes of a GeoJSON. The first bytes may end inside a geometry, because services write the
- * properties after the geometry.
+ * Returns the normalised property names of a feature in the first or last bytes of a GeoJSON, or null. The first bytes may end inside a geometry, because
+ * services write the properties after the geometry.
  */
 function propertiesOf(...texts: readonly string[]): string[] | null {
   for (const text of texts) {
@@ -302,7 +309,7 @@ function propertiesOf(...texts: readonly string[]): string[] | null {
   return null;
 }
 
-/** Returns facts about the vector files in a probe, without opening the files; empty without vector files. */
+/** Returns facts about the vector files in a probe; empty without vector files. Reads only the first and last bytes of each file. */
 export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
   const isPlain = VECTOR_FILE.test(probe.name) || (/\.json$/i.test(probe.name) && isFeatureCollection(probe.head));

@@ -4,7 +4,7 @@ import { placer, type RowReading } from './rows.ts';
 import type { InputFile, Probe, Sink } from '../contract/source.ts';
 import { Workbook, XlsxRowCounter, firstRows, type XlsxRow, type XlsxSheet } from '../formats/xlsx.ts';
 
-/** Number of rows in which the header is searched. Titles and notes may be above the header. */
+/** Number of rows at the start of a sheet in which the reader looks for the header. Titles and notes may be above the header. */
 const HEADER_WITHIN = 20;
 
 const valuesOf = ({ cells }: XlsxRow): string[] => cells.map((cell) => cell ?? '');
@@ -51,8 +51,8 @@ async function findTable(workbook: Workbook, editions: Editions): Promise<Table 
 }
 
 /**
- * Reads the table of a workbook as one member. The position of a record is the number of the row in the sheet. Rows with a single filled cell are titles and
- * footnotes, not records.
+ * Reads the table of a workbook as one member. The position of a record is the number of the row in the sheet. Rows with at most one filled cell are not
+ * records, but titles, footnotes or empty rows.
  * @throws input errors `XLSX_UNREADABLE`, `COLUMNS_CHANGED`
  */
 export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink, options: RowReading<K> & { readonly editions: Editions }): Promise<void> {

@@ -39,7 +39,7 @@ interface BuildPhase {
   readonly heldBack: readonly string[];
 }
 
-/** A region to build, and the files from which it is built. */
+/** A region (or Italy) to build, and the inventory of the loaded files from which the tables are built. */
 interface Build {
   readonly job: BuildJob;
   readonly inventory: Inventory;
@@ -89,8 +89,8 @@ function joined(phases: readonly BuildPhase[]): BuildPhase {
 }
 
 /**
- * Builds the tables of Italy or of a region. If a file makes the build fail, builds the tables again without that file. @param tables number of tables to build
- * in parallel
+ * Builds the tables of Italy or of a region. If a file makes the build fail, builds the tables again without that file. Builds nothing if a file that prevents
+ * the publication could not be loaded. @param tables number of tables to build in parallel
  */
 async function tryBuild(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
   const { context, trouble } = refreshing;
@@ -166,7 +166,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   };
 }
 
-/** Adds accepted files with fewer comuni to the refused statistics that the ledger records, and warns about each file. */
+/** Adds the files with fewer comuni to the accepted violations that the ledger records, and warns about each file. Changes nothing without an acceptance. */
 function acceptFewer(
   gated: Gated, fewer: readonly FewerComuni[], { name, acceptance, log }: { readonly name: string; readonly acceptance: Acceptance | null } & Pick<Context, 'log'>,
 ): Gated {
@@ -183,7 +183,7 @@ function acceptFewer(
 
 /** @throws MappaleError `NO_PARCELS` or `NOTHING_LEFT` if a region would be published without parcels and addresses */
 function requireParcels(context: Context, options: RefreshOptions, { job: { region, published }, inventory }: Build, read: readonly Relation[]): void {
-  // Considers only files of this region, because provinces of another region may have a separate cadastre.
+  // Counts only current files of this region. A layer such as a province's separate cadastre may contain only files of a different region.
   if (region === 0 || PUBLISHABLE.some((relation) => read.includes(relation) && inventory.current(region, relation).files.length > 0)) return;
   if (published.size === 0) throw noParcels(context, region, options.data);
   throw new MappaleError(`${regionName(region)} would be published without parcels and addresses`, {

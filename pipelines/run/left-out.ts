@@ -40,7 +40,7 @@ interface AffectedSection {
   readonly vintages: readonly string[];
 }
 
-/** An omission in the form of the report, with the affected regions and sections. */
+/** An omission in the form in which a refresh reports it, with the affected regions and sections. */
 export interface LeftOut extends Omit<Omission, 'source' | 'region'> {
   readonly source: string;
   readonly regions: readonly { readonly unit: number; readonly name: string; readonly sections: readonly AffectedSection[] }[];
@@ -51,14 +51,14 @@ export interface NotedLeftOut extends Omit<LeftOut, 'failure'> {
   readonly failure: { readonly error: string; readonly message: string };
 }
 
-/** Returns whether regions are published without a failed release. Otherwise the release's regions keep their current publications. */
+/** Returns whether a failed release is left out, so that regions are published without it. Otherwise the regions keep their current publications. */
 function isLeftOut(source: RegisteredSource, { kind }: MappaleError): boolean {
   return !mayWithhold(source) && (kind === 'input' || kind === 'rejects');
 }
 
 type NamedEntry = BrokenEntry & { readonly name: string };
 
-/** Returns an omission for each broken entry of a known source, unless the entry prevents the publication of regions. */
+/** Returns an omission for each broken entry of the survey that can be left out (see `isLeftOut`). Ignores entries of unknown sources. */
 export function omittedEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[]): Omission[] {
   return broken.flatMap(({ name, error }) => {
     const source = sources.find(({ id }) => id === error.source);
@@ -66,19 +66,19 @@ export function omittedEntries(broken: readonly NamedEntry[], sources: readonly 
   });
 }
 
-/** A file that prevents the publication of regions. */
+/** A file or release that prevents the publication of regions. */
 export interface Withholding {
   readonly source: RegisteredSource;
   /** Region; null for all regions. */
   readonly region: number | null;
-  /** Name of the file in messages. */
+  /** Source and name of the file, or source and vintage of the release, for messages. */
   readonly label: string;
 }
 
 /**
  * Returns the broken entries that prevent the publication of regions. The region comes from the file name. Without a region in the name, a file of a reference
- * source prevents all publications. Any other file prevents the publication if the run has only one region, and is only reported if the run has several
- * regions. @param asked regions of the run, or null for all
+ * source prevents all publications. Any other file prevents the publication if the run has only one region. In a run with several or all regions, such a file
+ * is only reported. @param asked regions of the run, or null for all
  */
 export function withholdingEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[], asked: readonly number[] | null): Withholding[] {
   return broken.flatMap(({ name, error }) => {
@@ -104,9 +104,9 @@ export function omissionOf(
 }
 
 /**
- * Returns the loaded files that made a build fail and can be left out: an unreadable raster, or one of two contradicting files. If a new file contradicts a
- * published file, the published file stays in use. @param published files of the region's publication @returns null if the failure prevents the publication of
- * the region
+ * Returns the omission of the loaded files that made a build fail, such as an unreadable raster or contradicting files. If only some of these files are
+ * published, the published files stay in use. @param published ids of the files of the region's publication @returns null if the failure prevents the
+ * publication of the region
  */
 export function omissionInBuild(
   failure: MappaleError, region: number, inventory: Inventory, published: ReadonlySet<number>, sources: readonly RegisteredSource[],
@@ -124,7 +124,7 @@ export function omissionInBuild(
   return { source, vintage: left[0]?.vintage ?? null, region, files, failure, fileIds: left.map(({ fileId }) => fileId) };
 }
 
-/** Returns a text that is equal for two reports if both leave out the same files of a region. */
+/** Returns a text that is equal for two reports if both leave out the same files of a region, with the same error codes and the same affected sections. */
 export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], region: number): string {
   return JSON.stringify(all.flatMap(({ source, files, failure, regions }) => {
     const sections = regions.find((each) => each.unit === region)?.sections;
@@ -187,7 +187,7 @@ function layersOfSections(region: number): Map<string, Set<Relation>> {
   }));
 }
 
-/** Returns the sections that are `not_loaded` in the records of a region; empty if the region has no land parcels. */
+/** Returns the sections that are `not_loaded` in the records of a few land parcels of a region; empty if the region has no land parcels. */
 async function emptySections(database: Database, region: number): Promise<Set<string>> {
   // Finds the fids with a separate query, because a distributed database cannot join a record with its parcel.
   const parcels = await database.query<{ fid: number }>(operate('some_land_parcels'), [firstFid(region), firstFid(region + 1), LOOKED_AT]);

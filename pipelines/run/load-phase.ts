@@ -62,7 +62,7 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
   return { loaded: loaded.sort(byRelease), unused };
 }
 
-/** Prints the number of releases to load. `finished` prints a progress bar with one more finished release. */
+/** Prints the number of releases to load. Each call of the returned function `finished` counts one more release and prints the progress bar. */
 function announce(log: Context['log'], loads: readonly LoadJob[]): { finished(): void } {
   const sources = new Set(loads.map(({ located }) => located.source.id)).size;
   log.info(`loading ${loads.length} ${loads.length === 1 ? 'release' : 'releases'} of ${sources} ${sources === 1 ? 'source' : 'sources'}`);

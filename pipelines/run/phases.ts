@@ -26,7 +26,7 @@ export async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
   });
 }
 
-/** Removes the workspaces of a killed run. @param regions regions whose workspaces are removed */
+/** Removes the workspaces of a killed run: all workspaces of loads, and the workspaces of builds of the given regions. */
 export async function recover(database: Database, regions: readonly number[]): Promise<void> {
   await recoverStaging(database);
   for (const region of regions) await dropBuild(database, region);

@@ -55,7 +55,7 @@ export interface Preview {
   readonly distributed: boolean;
 }
 
-/** Plans a refresh without writing. @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) */
+/** Plans a refresh without writing. @throws MappaleError `DATA_MISSING` or `DATA_EMPTY` (exit 2) */
 export async function preview(context: Context, options: Pick<RefreshOptions, 'data' | 'regions'>): Promise<Preview> {
   const { survey, planned } = await surveyFolders(context, options);
   const { database } = context;
@@ -111,7 +111,10 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
 /** Imports the phases on demand, because a refresh without work does not need the phases. */
 const phases = (): Promise<typeof import('./phases.ts')> => import('./phases.ts');
 
-/** Returns the failures for broken entries of the survey. Such a failure leaves out the file, prevents the publication of regions, or is only reported. */
+/**
+ * Logs the broken entries of the survey, and returns their failures. Such a failure leaves out the file, prevents the publication of regions, or is only
+ * reported.
+ */
 function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, survey: Survey): Trouble {
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
   const broken = survey.broken.map(({ path, error }) => ({ path, name: basename(path), error: error.at === undefined ? error.knowing({ at: path }) : error }));

@@ -59,7 +59,7 @@ export function rethrow(error: unknown, about: { readonly source?: string; reado
 export class Trouble {
   readonly failures: MappaleError[];
   readonly omissions: Omission[];
-  /** Files that prevent the publication of regions. */
+  /** Files and releases that prevent the publication of regions. */
   readonly withholding: Withholding[];
   /** Ids of loaded files that a build could not use. */
   readonly unusable = new Set<number>();

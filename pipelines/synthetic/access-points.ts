@@ -1,6 +1,6 @@
 /**
  * Generates streets and accesses of the synthetic region, and determines the parcel of each access. The synthetic address file and the synthetic files of
- * points use these accesses. An access is in the middle of a parcel, or on a road or water near a land parcel or far from one. Distances are computed without
+ * points use these accesses. An access is inside a land parcel, or on a road or water near a land parcel or far from one. Distances are computed without
  * PostGIS.
  */
 import { cyclicItem, itemAt } from './items.ts';
@@ -98,9 +98,9 @@ const comma = (value: number): string => String(value).replace('.', ',');
 
 export interface PlacedAccesses {
   readonly accesses: readonly Access[];
-  /** Parcel index and distance in metres (0 inside the parcel) of each access, by key of the access. */
+  /** Parcel index and distance in metres (0 inside the parcel) of each access with a parcel, by key of the access. */
   readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
-  /** Accesses of each parcel, keyed by parcel index. The accesses are in the same order as in the record of the parcel. */
+  /** Accesses in the record of each parcel, keyed by parcel index and in the order of the record. A record contains at most `MOST_PER_PARCEL` accesses. */
   readonly owned: ReadonlyMap<number, readonly Access[]>;
 }
 
@@ -167,7 +167,7 @@ class Placing {
 
   #pickStreet(): Street {
     const street = this.#random.pick(this.#streets);
-    // VIA FINTA, the last usual street, gets no access. A STRADA gets only metric numbers.
+    // Replaces VIA FINTA, which gets no access, and any STRADA, which gets only the accesses for the test queries.
     return /^VIA FINTA|^STRADA /.test(street.odonimo) ? itemAt(this.#streets, 0) : street;
   }
 
@@ -183,7 +183,7 @@ class Placing {
         continue;
       }
       for (const cell of parcel.cells) {
-        // Skips cells near the sheet's border, because the nearest parcel may be in another sheet.
+        // Skips cells near the sheet's border, because the nearest parcel may be in a different sheet. Skips two thirds of the other cells at random.
         if (cell[0] < 2 || cell[0] > 9 || cell[1] < 2 || cell[1] > 7 || this.#random.below(3) > 0) continue;
         this.#placeBetween(parcels, parcel, cell);
       }
@@ -200,7 +200,7 @@ class Placing {
     }
   }
 
-  /** Places one of several accesses in the first cell of a parcel. In the form `place`, the access is near the street, with the street's name. */
+  /** Places one of `count` accesses in the first cell of a parcel. If the cell is at a street of a town, the access is near the street and has its name. */
   #placeAt(parcel: SyntheticParcel, [dx, dy]: readonly [number, number], count: number): Access {
     const [random, [cell]] = [this.#random, parcel.cells];
     const town = parcel.sheet.townAt(cell);
@@ -211,23 +211,23 @@ class Placing {
     const { side, street, along } = town;
     const towards = side === 'west' || side === 'south' ? -0.2 : 0.2;
     const point = side === 'west' || side === 'east' ? pointIn(parcel, cell, towards, dy) : pointIn(parcel, cell, dx, towards);
-    // House numbers increase along the street. Odd numbers are on one side. A parcel with many accesses has random numbers.
+    // House numbers increase along the street. Odd numbers are on one side. A parcel with more than two accesses has random numbers.
     const number = 1 + 2 * (along % 30) + (towards < 0 ? 0 : 1);
     const numbered = count > 2 ? numbering(random) : numbering(random, number);
     return this.#build(this.#streetOf(street), { ...this.#located(point), ...numbered });
   }
 
-  /** Returns the published street for the number of a street in the town. VIA FINTA gets no access, and a STRADA gets only metric numbers. */
+  /** Returns the published street for the number of a street in the town. Leaves out the same streets as `#pickStreet`. */
   #streetOf(number: number): Street {
     const named = this.#streets.filter(({ odonimo }) => !/^VIA FINTA|^STRADA /.test(odonimo));
     return cyclicItem(named, number * 7 + this.#comune.index);
   }
 
-  /** Places an access on a road or on water, near a land parcel. */
+  /** Places an access in a cell of a road or water. The access belongs to the land parcel around the point, or to the nearest within `NEAR_M` metres. */
   #placeBetween(sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void {
     const random = this.#random;
     const [dx, dy] = [(random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8];
-    // In the form `place`, the road or water is a strip at the side of the cell.
+    // In the form `place`, a road or water is a strip along the sides of cells. Places the point near the southern side.
     const point = this.#region.form === 'lattice' ? pointIn(parcel, cell, dx, dy) : pointIn(parcel, cell, dx, dy / 8 - 0.5);
     // Two cells in each direction are enough to find the two nearest parcels, because roads and waters are one cell wide.
     const isNear = ([column, row]: SyntheticCell): boolean => Math.abs(column - cell[0]) <= 2 && Math.abs(row - cell[1]) <= 2;
@@ -250,7 +250,7 @@ class Placing {
     if (nearest.distance < NEAR_M) this.#near.set(nearest.other.index, [...others, { access: shown, distance: nearest.distance }]);
   }
 
-  /** Adds the accesses for the test queries. */
+  /** Adds the accesses for the test queries, and the accesses without usable coordinates. */
   addQuestions(): void {
     const lands = firstLand(this.#region, this.#comune, 40);
     for (const [index, parts] of questions(this.#comune).entries()) {
@@ -292,7 +292,7 @@ function numbering(random: Random, number = 1 + random.below(60)): Partial<Acces
   }
 }
 
-/** Returns the accesses for the test queries. Only these accesses have numbers above 100. */
+/** Returns the accesses for the test queries. No other access with a point has a number above 100. */
 function questions(comune: SyntheticComune): { odonimo: string; localita?: string; access: Partial<Access> }[] {
   const number = (odonimo: string, civico: string, esponente = '', specificita = '', localita = ''): { odonimo: string; localita: string; access: Partial<Access> } => ({
     odonimo, localita, access: { civico, esponente, specificita, shown: `${civico}${esponente === '' ? '' : `/${esponente}`}${specificita === '' ? '' : ` ${specificita}`}` },

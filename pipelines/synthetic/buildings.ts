@@ -1,6 +1,6 @@
 /**
- * Generates the buildings of the synthetic region, and computes the true values of each parcel. Each comune's buildings are in the file of one source. The
- * buildings of a sheet depend only on the region and the sheet, so a sheet can be generated alone. As in real files, most buildings are small and have four
+ * Generates the buildings of the synthetic region, and computes the true values of each parcel. Each comune's buildings are in the file of at most one source.
+ * The buildings of a sheet depend only on the region and the sheet, so a sheet can be generated alone. As in real files, most buildings are small and have four
  * corners. Some are L-shaped, U-shaped or stepped, or have a court. In towns, a parcel has up to six buildings. Elsewhere most parcels have no building. Some
  * buildings cross several parcels or roads, overlap, or occur twice. Italy has 20 million buildings for 87 million parcels, and a dense region has about five
  * times as many.
@@ -11,7 +11,7 @@ import { roofsOf } from './roofs.ts';
 import type { CellTown, LonLat, Random, SyntheticComune, SyntheticParcel, SyntheticRegion, SyntheticSheet } from './region.ts';
 
 export interface SyntheticBuilding {
-  /** Number of the building in the comune, from 1. */
+  /** Number of the building, unique in the comune. The numbers start at 1 and have gaps between sheets. */
   readonly number: number;
   /** Rings of the building in degrees: the counter-clockwise outer ring, followed by the ring of a court. */
   readonly polygon: readonly (readonly LonLat[])[];
@@ -45,7 +45,7 @@ interface ParcelBuildings {
 }
 
 /**
- * Returns the source of a comune's buildings, or null for the last comune, which is in no file.
+ * Returns the source of a comune's buildings. Outside Trento, returns null for the last comune of a region with more than two comuni, which is in no file.
  *
  * - `topographic`: the national topographic database, in the province of Isernia.
  * - `register`: the land register, in Trento.
@@ -66,7 +66,7 @@ export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): 
 const INNER: CellBox = [0.27, 0.27, 0.73, 0.73];
 /** Maximum distance in cells of a parcel's border from the lines between cells. */
 const STRAY = 0.26;
-/** Percentage of the remaining cells to leave without buildings, in a region that is as dense as Italy. */
+/** Percentage of the cells chosen for buildings that stay empty in a region that is as dense as Italy. A dense region has no such cells. */
 const EMPTY_PERCENT = 81;
 /** Difference between the first building numbers of two successive sheets. */
 const PER_SHEET = 1000;
@@ -120,8 +120,8 @@ function turned<P>(ring: readonly P[]): P[] {
 type Shape = readonly [box: CellBox, polygon: Polygon, twin: boolean];
 
 /**
- * Generates the buildings of a cell, in units of the sheet's cells. At most two buildings of a cell overlap. @param empty percentage of the remaining cells to
- * leave without buildings
+ * Generates the buildings of a cell, in units of the sheet's cells. At most two buildings of a cell overlap. @param empty percentage of the cells chosen for
+ * buildings that stay empty
  */
 function* shapesOf(column: number, row: number, { town, empty }: { readonly town: boolean; readonly empty: number }, random: Random): Generator<Shape> {
   const draw = random.below(100);
@@ -249,7 +249,7 @@ export class BuildingTruth {
     this.#region = region;
   }
 
-  /** Returns the building values of a parcel; null if no building covers enough of the parcel. */
+  /** Returns the building values of a parcel; null if no building covers at least 1 m² of the parcel, or half of a parcel of less than 2 m². */
   of(parcel: SyntheticParcel): ParcelBuildings | null {
     const { sheet } = parcel;
     const key = `${sheet.comune.belfiore} ${sheet.index}`;
@@ -317,7 +317,7 @@ function isStanding({ state, underground }: SyntheticBuilding): boolean {
   return state !== '01' && state !== '02' && !underground;
 }
 
-/** Returns the buildings, with only one building per footprint. */
+/** Returns the first building of each footprint. */
 function once(buildings: Iterable<Drawn>): Drawn[] {
   const seen = new Set<string>();
   return [...buildings].filter(({ polygon }) => {

@@ -17,7 +17,7 @@ export type CellRing = Ring;
 /** Column and row of a cell in the region's grid. */
 type Cell = readonly [column: number, row: number];
 
-/** A part of an area with a single ring. `box` contains the cells that the part intersects. */
+/** A part of an area with a single ring. `box` is the extent of the part, without the jags of the edges. */
 interface Piece {
   readonly box: CellBox;
   readonly ring: CellRing;
@@ -36,8 +36,8 @@ interface CellZone {
 }
 
 /**
- * Returns a function that returns the zones at a cell. The function generates and caches the zones of a square block of cells when a cell of the block is first
- * requested.
+ * Returns a function that returns the zones of the block around a cell. A block is a square of `size` × `size` cells. The function generates and caches the
+ * zones of a block when a cell of the block is first requested.
  */
 export function zonesByBlock<Z extends CellZone>(
   size: number, zonesOf: (x: number, y: number) => readonly Z[],
@@ -88,7 +88,7 @@ export class CellGrid {
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
 
-  /** Returns the zones that intersect the cells of a parcel. */
+  /** Returns the zones that intersect the cells of a parcel. For a road or water of the form `place`, returns the zones that intersect the parcel. */
   meeting<Z extends CellZone>(parcel: SyntheticParcel, zonesAt: (cell: Cell) => readonly Z[]): ReadonlySet<Z> {
     const cells = this.cellsOf(parcel);
     const met = new Set(cells.flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
@@ -105,7 +105,7 @@ export class CellGrid {
     return commonPart(parcel.polygons, this.#shapesAt(cells, pieces));
   }
 
-  /** Returns the pieces at cells in degrees. In the form `place`, the edges of pieces are bent like the edges in files. */
+  /** Returns each piece as a polygon in degrees, exact only at the cells. In the form `place`, the edges of pieces are bent like the edges in files. */
   #shapesAt(cells: readonly Cell[], pieces: readonly Piece[]): [Ring][] {
     return pieces.map(({ ring }) => [
       nearCells(this.#region.form === 'lattice' ? ring : this.finely(ring), cells).map((point) => this.degrees(point)),

@@ -27,7 +27,7 @@ function placesIn(bytes: Buffer, part: Buffer): number[] {
   return places;
 }
 
-/** Replaces the GUID of each item and relationship with a hash of its number, so that the same input gives the same bytes. */
+/** Replaces the GUID of each item and relationship with a hash of a consecutive number, so that the same input gives the same bytes. */
 async function numberItems(folder: string): Promise<void> {
   const [items, relationships] = [await readFile(join(folder, ITEMS)), await readFile(join(folder, RELATIONSHIPS))];
   const drawn = ITEM_TYPES.flatMap((type) => placesIn(items, type)).map((at) => Buffer.from(items.subarray(at - 16, at)));
@@ -43,7 +43,7 @@ async function numberItems(folder: string): Promise<void> {
 /**
  * Writes a geodatabase to a temporary folder, and yields the files as entries of a zip. @param path path of the geodatabase in the zip, such as
  * `Potenza_dbsn.gdb`
- * @throws `GDAL_MISSING`
+ * @throws MappaleError `GDAL_MISSING`, `FILE_NOT_WRITTEN` (exit 2)
  */
 export async function* geodatabaseEntries(path: string, layers: readonly WrittenLayer[], options: ZipEntryOptions = {}): AsyncGenerator<ZipEntry> {
   const parent = await mkdtemp(join(tmpdir(), 'mappale-geodatabase-'));

@@ -3,7 +3,7 @@
  */
 import type { SyntheticComune } from './region.ts';
 
-/** Returns whether the file of incomes has the comune. The fourth comune was founded after the file's publication. */
+/** Returns whether the file of incomes contains the comune. The fourth comune was founded after the file's publication. */
 export function hasIncomes(comune: SyntheticComune): boolean {
   return comune.index !== 3;
 }

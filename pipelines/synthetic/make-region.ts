@@ -1,10 +1,11 @@
 /**
- * Generates the synthetic region. Comuni are boxes on a lattice, and sheets fill each comune. A sheet is a block of 12 × 10 cells, grouped into exactly 100
- * parcels. Sheets are generated on demand, so ten million parcels need as little memory as ten parcels.
+ * Generates the synthetic region. Comuni are boxes on a lattice, and each comune is divided into sheets. A sheet is a block of 12 × 10 cells, grouped into
+ * exactly 100 parcels. The last sheet of a comune may contain only the first of these parcels. Sheets are generated on demand, so ten million parcels need as
+ * little memory as ten parcels.
  *
  * Coordinates are computed as integers in units of 1e-8 degree and returned in degrees. Therefore the coordinates of a shared corner are equal numbers with at
- * most 8 decimals. Corners inside a sheet are moved at random. All parcels that meet at a corner share the moved corner. Corners on the sheet's border are not
- * moved, so the parcels of a sheet fill the sheet's box exactly. In the form `place`, `TownPlan` bends the lines between cells, and only the comuni are boxes.
+ * most 8 decimals. Corners inside a sheet are moved at random. All parcels that meet at a corner share the moved corner. Corners on the sheet's border stay on
+ * the border, so 100 parcels fill the sheet's box exactly. In the form `place`, `TownPlan` bends the lines between cells, and only the comuni are boxes.
  */
 import type { ParcelKind } from '../contract/section.ts';
 import { MappaleError } from '../errors.ts';
@@ -300,7 +301,7 @@ function comuniOf(place: Place, { count, largest, usual, across, width, height }
     return {
       index,
       belfiore: `Z${String(index + 1).padStart(3, '0')}`,
-      // The last three digits are above 200, because the codes of the real comuni in the two provinces end in numbers below 200.
+      // The last three digits are above 200, because the codes of the real comuni in Molise's two provinces end in numbers below 200.
       istatCode: `${province.code}${String(number < 99 ? 901 + number : 201 + number - 99).padStart(3, '0')}`,
       name: otherName === null ? italianName : `${italianName}/${otherName}`,
       italianName,
@@ -428,7 +429,7 @@ function landRegister(comune: SyntheticComune, numbers: Map<string, number>): Sy
     const numbered = (name: string): string => (nth === 0 ? name : `${name} ${'I'.repeat(nth + 1)}`).toUpperCase();
     return {
       comune, code, prefix: `IT.${sigla}.${code}`, name: numbered(italianName),
-      // In Trento, one in four comuni catastali may have a German name. In Bolzano, all may have a German name.
+      // In Trento, only the comuni catastali of every fourth comune have a German name. In Bolzano, all have a German name.
       otherName: otherName === null || (sigla === 'TN' && index % 4 !== 0) ? null : numbered(otherName),
     };
   });
@@ -489,7 +490,7 @@ class Grouping {
     return this.#owner[cell] === -1;
   }
 
-  /** Groups cells into a parcel, if the cells are free and not too many. @returns whether the cells were grouped */
+  /** Groups cells into a parcel, if all cells are free and the sheet keeps at least 100 parcels. @returns whether the cells were grouped */
   take(kind: ParcelKind, cells: number[]): boolean {
     if (cells.length - 1 > this.#excess || !cells.every((cell) => this.isFree(cell))) return false;
     for (const cell of cells) this.#owner[cell] = this.#merged.length;
@@ -515,7 +516,7 @@ function layout(sheetIndex: number, random: Random): Group[] {
   const grouping = new Grouping();
   takeLines(grouping, sheetIndex, random);
   if (sheetIndex % 2 === 0) takeRing(grouping, random);
-  // Creates parcels that consist of two separate polygons, at least one column apart.
+  // Creates up to two parcels that consist of two separate polygons, with at least one column between the polygons.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 3);
     const row = random.below(SHEET_ROWS);
@@ -610,7 +611,7 @@ function lattice(west: number, south: number, bow: number, random: Random): Latt
   return { nodes: corners.map(([x, y]) => [x / UNIT, y / UNIT]), alongX, alongY };
 }
 
-/** Returns the rings around a group of cells: outer rings counter-clockwise, holes clockwise. */
+/** Returns the polygons of a group of cells. Outer rings are counter-clockwise, holes are clockwise. */
 function outline(cells: readonly number[], points: Lattice): SyntheticParcel['polygons'] {
   /** Edges of the group's border, as first node → second node. A node starts only one edge, because no two cells of a group touch only at a corner. */
   const edges = new Map<number, number>();

@@ -198,7 +198,7 @@ export function polygonsToSegmentM(polygons: MultiPolygon, from: LonLat, to: Lon
   return nearest;
 }
 
-/** Returns the geodesic distance in metres from a point to polygons, both in degrees; 0 if the point is inside. */
+/** Returns the geodesic distance in metres from a point to polygons, both in degrees; 0 if the point is inside or on the border. */
 export function pointToPolygonsM(point: LonLat, polygons: MultiPolygon): number {
   if (covers(polygons, point)) return 0;
   return Math.min(...polygons.flat().flatMap((ring) => Array.from(segmentsOf(ring), ([from, to]) => distanceToSegmentM(point, from, to))));

@@ -1,7 +1,7 @@
 /**
- * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region. A point has a position, a parcel, and correct or incorrect
- * published data. Every point is at an access of the synthetic address file. Therefore the point's parcel is known, and street and number identify the same
- * place.
+ * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region, with correct or incorrect published data. Every point with a
+ * known position is at an access of the synthetic address file. Therefore the point's parcel is known, and the street and number of the access identify the
+ * same place.
  */
 import { accessesOf, type Access } from './access-points.ts';
 import { itemAt } from './items.ts';
@@ -30,7 +30,7 @@ export interface SyntheticPoint {
 
 /** Number of parcels per point in Italy. Italy has 87 million parcels, 55,000 schools, 20,700 pharmacies, 24,000 fuel stations and 59,000 places of culture. */
 const PARCELS_PER_POINT: Readonly<Record<PointKind, number>> = { school: 1600, pharmacy: 4200, fuel: 3600, culture: 1500 };
-/** Minimum number of points of each kind in a region with at least four parcels per point, so that tests of small regions are meaningful. */
+/** Approximate minimum number of points of each kind, so that tests of small regions are meaningful. There is at most one such point per four parcels. */
 const AT_LEAST: Readonly<Record<PointKind, number>> = { school: 100, pharmacy: 50, fuel: 55, culture: 190 };
 /** Minimum number of parcels in a region that contains a parcel with many points. */
 const CROWDED_FROM = 1_000;
@@ -40,7 +40,7 @@ const CROWD: Readonly<Partial<Record<PointKind, number>>> = { fuel: 52, culture:
 /** Returns the accesses of a comune that have a position, a parcel, and a street and number that are unique in the comune. */
 function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Access; point: LonLat; parcel: number; distance: number }[] {
   const { accesses, owners } = accessesOf(region, comune);
-  // Leaves out streets that differ only in the locality, and a street with two names.
+  // Also leaves out streets that differ only in the locality, a street with two names, and a street whose name was encoded twice.
   const numbered = accesses.filter(({ civico, specificita, snc, point, street }) => (
     civico !== '' && specificita === '' && snc === '' && point !== null && !/FORNACE|MUSEO|\u00c3/.test(street.odonimo)
   ));
@@ -85,7 +85,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
     add({ ...nowhere, reported: null, reason: 'not_found' });
   }
   if (kind === 'school' || kind === 'fuel') {
-    // Two streets have the name CONTRADA FORNACE, and the access with the number 202 has no position.
+    // Two streets have the name CONTRADA FORNACE, and the access with the number 202 has no plausible position.
     add({ ...nowhere, reported: null, street: 'CONTRADA FORNACE', number: '109', reason: 'ambiguous' });
     add({ ...nowhere, reported: null, number: '202', reason: 'not_found' });
   }
@@ -128,7 +128,7 @@ export function serialOf({ comune, nth }: SyntheticPoint, digits: number): strin
   return String((comune.index + 1) * 1000 + nth).padStart(digits, '0');
 }
 
-/** Formats coordinates with seven decimals, as in parcel records. */
+/** Rounds coordinates to seven decimals, as in parcel records. */
 export function coordinatesOf([lon, lat]: LonLat): { readonly lat: number; readonly lng: number } {
   const round = (degrees: number): number => Math.round(degrees * 1e7) / 1e7;
   return { lat: round(lat), lng: round(lon) };

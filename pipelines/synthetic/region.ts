@@ -56,7 +56,7 @@ export interface SyntheticSheet {
   readonly comune: SyntheticComune;
   /** Number of the sheet in the comune, from 0. Files contain the sheets in this order. */
   readonly index: number;
-  /** Reference of the sheet, in the form `CCCCZFFFFAS`. */
+  /** Reference of the sheet, in the form `CCCCZFFFFAS`: comune, sezione censuaria (or `_`), sheet, attachment and development. */
   readonly reference: string;
   readonly section: string | null;
   /** Number of the sheet in the reference, four digits. */
@@ -65,10 +65,10 @@ export interface SyntheticSheet {
   readonly attachment: string;
   readonly development: string;
   /**
-   * Box of the cells in degrees. In the form `lattice`, the parcels fill the box. In the form `place`, the method `place` moves the cells away from the box.
+   * Box of the cells in degrees. In the form `lattice`, 100 parcels fill the box. In the form `place`, the method `place` moves the cells away from the box.
    */
   readonly box: readonly [number, number, number, number];
-  /** Returns the ring around the sheet's parcels, counter-clockwise. */
+  /** Returns the ring around the sheet's cells, counter-clockwise. */
   outline(): readonly LonLat[];
   /** Returns the column and row of each cell of the sheet. */
   cells(): readonly SyntheticCell[];
@@ -97,9 +97,9 @@ export interface CellTown {
   readonly isUrban: boolean;
   /** True if the cell is the town's square, which is a part of the road. */
   readonly isSquare: boolean;
-  /** Side of the cell with a street; null if no side has a street. */
+  /** Side of the cell with a street or track; null if no side has one. */
   readonly side: 'west' | 'east' | 'south' | 'north' | null;
-  /** Number of the street in the comune, and position of the cell along the street in cells. */
+  /** Number of the street or track in the comune, and position of the cell along it in cells. Both are 0 if `side` is null. */
   readonly street: number;
   readonly along: number;
 }
@@ -118,8 +118,8 @@ export interface SyntheticParcel {
   readonly kind: ParcelKind;
   readonly polygons: readonly [SyntheticPolygon, ...SyntheticPolygon[]];
   /**
-   * Columns (from the west) and rows (from the south) of the parcel's cells in the sheet. Sources use the cells to draw zones along cell borders. In the form
-   * `place`, the cells of roads and waters are the cells on both sides.
+   * Columns (from the west) and rows (from the south) of the parcel's cells in the sheet. Sources use the cells to place zones and points. In the form `place`,
+   * the cells of roads and waters are the cells on both sides.
    */
   readonly cells: readonly [SyntheticCell, ...SyntheticCell[]];
 }

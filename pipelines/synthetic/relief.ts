@@ -14,7 +14,7 @@ const WAVES = [[950, 60], [430, 22], [190, 8], [70, 2]] as const;
 /** Cell size of the ground model in metres, and of the surface model in degrees. */
 export const GROUND_CELL_M = 10;
 export const SURFACE_CELL_DEG = 1 / 3600;
-/** Margin around a region in metres, so that each cell of the region has neighbours. */
+/** Margins around a region in metres and in degrees, so that each cell of the region has neighbours. */
 const MARGIN_M = 50;
 const MARGIN_DEG = 0.001;
 
@@ -53,7 +53,7 @@ function roughness(seed: number, x: number, y: number): number {
 
 /** A published elevation model: cells by column and row of an unbounded grid. */
 export interface Model {
-  /** Columns and rows to write, counted from the grid's origin. Row numbers increase from north to south. */
+  /** Columns and rows to write, counted from the grid's origin, without `end`. Row numbers increase from north to south. */
   readonly columns: readonly [first: number, end: number];
   readonly rows: readonly [first: number, end: number];
   /** Returns the elevation of a cell in metres, as in the file; NaN means no data. */
@@ -103,7 +103,7 @@ export function surfaceModel(region: SyntheticRegion): Model {
   };
 }
 
-/** Returns the lengths in metres of 1″ of longitude and of 1″ of latitude on WGS 84. */
+/** Returns the lengths in metres of 1″ of longitude and of 1″ of latitude on WGS 84, at a latitude in degrees. */
 function secondMetres(latitude: number): readonly [number, number] {
   const [a, e2] = [6_378_137, 0.006_694_379_990_141_317];
   const [phi, second] = [(latitude * Math.PI) / 180, (SURFACE_CELL_DEG * Math.PI) / 180];

@@ -17,7 +17,7 @@ export function isRoof({ comuneCatastale }: SyntheticParcel['sheet'], { label, i
   return comuneCatastale?.comune.province.sigla === 'TN' && label.startsWith('.') && index % 4 === 0 && polygons.length === 1;
 }
 
-/** Returns the roofs inside a parcel of Trento, as closed rings in degrees; empty for a parcel without roofs. */
+/** Returns the roofs of a parcel of Trento, as polygons in degrees; empty for a parcel without roofs. */
 export function roofsOf(parcel: SyntheticParcel): SyntheticPolygon[] {
   const { sheet, index, label, cells: [[column, row]] } = parcel;
   if (sheet.comuneCatastale?.comune.province.sigla !== 'TN') return [];

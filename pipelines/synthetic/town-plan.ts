@@ -35,7 +35,7 @@ interface Wave {
   readonly north: number;
 }
 
-/** Smooth step from 0 at the border to 1 inside, with slope 0 at both ends. */
+/** Returns a smooth step from 0 at the border to 1 at the distance `over`, with slope 0 at both ends. */
 function taper(distance: number, over: number): number {
   const t = Math.min(1, Math.max(0, distance / over));
   return t * t * (3 - 2 * t);
@@ -97,7 +97,7 @@ export class TownPlan implements Town {
       east += wave.east * sine;
       north += wave.north * sine;
     }
-    // The stream meanders. The meanders fade within 80 m of the stream and towards the border.
+    // The stream meanders. The meanders fade with the distance from the stream (to 37 % at 80 m), and within 90 m of the border.
     const off = (startY - this.#stream * CELL_HEIGHT_M) / 80;
     const bends = 15 * Math.sin((2 * Math.PI * startX) / 290) + 8 * Math.sin((2 * Math.PI * startX) / 170 + 1);
     north += bends * Math.exp(-off * off) * taper(Math.min(startX, width - startX), 90) * taper(Math.min(startY, height - startY), 90);

@@ -95,7 +95,7 @@ export class TownSheet {
     return !this.#hasStrips || strip === null ? null : strip === 'stream' ? WATER : ROAD;
   }
 
-  /** Returns the cells next to the strips of the sheet, by owner. */
+  /** Returns the cells next to the strips of the sheet and the square, by owner. */
   #stripCells(): ReadonlyMap<number, Cell[]> {
     const found = new Map<number, Map<number, Cell>>([[ROAD, new Map()], [WATER, new Map()]]);
     const add = (owner: number | null, ...cells: readonly Cell[]): void => {
@@ -161,7 +161,7 @@ export class TownSheet {
     return owners;
   }
 
-  /** Returns a corner. Corners 2n and 2n + 1 of an axis are on both sides of line n. */
+  /** Returns a corner in cells and in coordinate units. Corners 2n and 2n + 1 of an axis are on both sides of line n. */
   #point(x: number, y: number): readonly [cells: Position, units: Position] {
     const key = keyOf(x, y);
     const known = this.#points.get(key);

@@ -1,5 +1,6 @@
 /**
- * Measures how fast the API server answers requests about a synthetic region in PostgreSQL. The server runs in a child process, and autocannon is the client.
+ * Measures how fast the API server answers requests about a synthetic region in PostgreSQL. The server runs in a child process. The tool autocannon measures
+ * the highest rates.
  *
  * For each kind of request, the benchmark measures the highest rate with 50 connections. Each connection sends the next request as soon as a response arrives.
  * The latency at the highest rate is always 50 divided by the rate. Therefore the benchmark also measures the latency at half of the highest rate. At the end,
@@ -28,7 +29,7 @@ interface Measured {
   /** Latencies in milliseconds at the highest rate. */
   readonly full: { readonly p50: number; readonly p99: number };
   readonly calm: Latencies;
-  /** Number of responses with a status other than 200. */
+  /** Number of requests that failed or got an error status, at both rates. */
   readonly failed: number;
   /** Average size of a response in bytes. */
   readonly bytes: number;
@@ -41,7 +42,7 @@ interface Latencies {
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
-  /** Number of responses with a status other than 200. */
+  /** Number of requests without a response of status 200. */
   readonly failed: number;
 }
 
@@ -50,6 +51,7 @@ interface Fairness extends Latencies {
   readonly load: string;
   /** Responses per second to the other client, including refusals. */
   readonly served: number;
+  /** Refusals and errors per second of the other client. */
   readonly refused: number;
   /** p99 of the latency divided by the p99 without the load. */
   readonly ratio: number;

@@ -131,7 +131,7 @@ async function writeRegion(path: string, parcels: number): Promise<void> {
   await writeZip(path, [['CB.zip', zipStream(comuni()), level]]);
 }
 
-// --- The three programs-------------------------------------------------------------------------------------------------------
+// --- The three programs ------------------------------------------------------------------------------------------------------
 
 /** Reads a GML document and writes the rows to a file. @returns the time for reading, without writing, in seconds */
 async function scan(gml: string, into: string): Promise<number> {

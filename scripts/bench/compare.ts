@@ -47,7 +47,7 @@ export function slowerOf(steps: readonly ComparedStep[]): ComparedStep[] {
     .sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0));
 }
 
-/** Returns a table of all steps and a list of the slower steps. @throws MappaleError `BENCH_STATE` (exit 2) */
+/** Returns a table of the steps that both states measured, and a list of the slower steps. @throws MappaleError `BENCH_STATE` (exit 2) */
 export function describeComparison(history: readonly Line[], askedFirst: string, askedSecond: string): string {
   const [first, second] = [askedFirst, askedSecond].map((asked) => findState(history, asked)) as [string, string];
   const [before, after] = [latestOf(history, first), latestOf(history, second)];

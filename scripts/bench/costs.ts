@@ -20,9 +20,9 @@ export interface ChangedTables {
 
 /** Names of a published table in the ledger. */
 export interface TableNames {
-  /** Name of the content, which changes when rows change. */
+  /** Name that the ledger gives to the content. The name changes when rows change. */
   readonly partition: string;
-  /** Table that holds the rows. */
+  /** Name of the table that contains the rows. */
   readonly heldIn: string;
 }
 

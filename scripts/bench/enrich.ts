@@ -1,6 +1,6 @@
 /**
  * Measures how fast `mappale enrich` adds columns to a table of points. For comparison, requests the data of the first points from the API server over open
- * connections. Each point takes two requests, `/parcels/locate` and `/parcels/{id}`, with the same sections.
+ * connections. A point takes the request `/parcels/locate` and, if a parcel is found, the request `/parcels/{id}` with the same sections.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';

@@ -34,7 +34,7 @@ const measurement = z.strictObject({
    * plus temporary files.
    */
   diskBytes: z.strictObject({ published: amount, after: amount, peak: amount }),
-  /** Further measurements of the benchmark, by name. Names contain the unit. */
+  /** Further measurements of the benchmark, by name. Names contain the unit, unless the number is a count. */
   figures: z.record(z.string(), z.number().nullable()),
 });
 
@@ -120,7 +120,8 @@ export function statesOf(history: readonly Line[]): string[] {
 }
 
 /**
- * Returns the state that a user names. @param asked first digits of a commit, followed by `+` for a changed working copy; or `last`, `last~1` …
+ * Returns the state that a user names. Without `+`, prefers a single matching state without changes. @param asked first digits of a commit, followed by `+` for
+ * a changed working copy; or `last`, `last~1` …
  * @throws MappaleError `BENCH_STATE` (exit 2) with the list of states if no state or several states match
  */
 export function findState(history: readonly Line[], asked: string): string {

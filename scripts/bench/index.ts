@@ -1,7 +1,7 @@
 /**
  * Runs one benchmark, or all benchmarks if no name is given: `npm run bench -- NAME [SIZE…]`. If a comparable program exists, a benchmark measures mappale and
- * this program in turn, in one run, on the same bytes. Quote ratios, because machines differ. Measurements are appended to `history.jsonl`. To compare two
- * commits, run `npm run bench -- compare COMMIT COMMIT`.
+ * this program in turn, in one run, on the same bytes. Quote ratios instead of times, because machines differ. Measurements are appended to `history.jsonl`. To
+ * compare two commits, run `npm run bench -- compare COMMIT COMMIT`.
  */
 import '../help.ts';
 import { readConfig } from '../../pipelines/config.ts';

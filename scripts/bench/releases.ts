@@ -145,7 +145,7 @@ const FIRST_NEW_CIVIC = 2_000;
 /** One address in 200 gets a different house number. */
 const ADDRESS_STEP = 200;
 
-/** Writes a newer ANNCSU archive, in which one address in 200 has a different house number. @returns the number of changed addresses */
+/** Writes newer ANNCSU archives of addresses and streets. One address in 200 has a different house number. @returns the number of changed addresses */
 export async function newerAddresses(folder: string): Promise<number> {
   const renamed = (name: string): string => name.replace('20260602', '20260702');
   let changes = 0;

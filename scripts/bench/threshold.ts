@@ -105,7 +105,7 @@ async function refreshed(databaseUrl: string, folder: string, way: Way): Promise
   if (units.length === 0) throw new Error('expected a publication, found none');
 }
 
-/** Returns whether the last publication of the region replaced single parcels. */
+/** Returns whether the current publication of the region replaced single parcels. */
 async function parcelsArePatched(database: Database): Promise<boolean> {
   const { patched } = await one<{ patched: boolean }>(database, `
     select coalesce(t.held_in, t.partition) <> t.partition as patched

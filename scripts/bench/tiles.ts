@@ -1,6 +1,6 @@
 /**
  * Measures the latency and size of parcel tiles from the API server, at the zooms that the map requests. Requests the tiles with the most parcels and the tiles
- * with the fewest parcels. One client requests one tile after another. CPU time is measured over the whole run.
+ * with the fewest parcels. One client requests one tile after another. The CPU time includes the start and the stop of the server.
  */
 import { onDatabase } from '../../pipelines/db/index.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
@@ -85,7 +85,7 @@ function samplesOf(z: number, points: readonly { readonly lng: number; readonly 
   return [{ name: `zoom ${z}, dense`, tiles: ordered.slice(0, count) }, { name: `zoom ${z}, sparse`, tiles: ordered.slice(-count) }];
 }
 
-/** Requests each tile of all samples once without timing, then several times with timing. @throws Error for a response that is not a tile */
+/** Requests each tile of all samples once without timing, then several times with timing. @throws Error for a response without status 200 */
 async function measureSamples(url: string, key: string, samples: readonly Sample[]): Promise<Measured[]> {
   const request = async ({ z, x, y }: TileNumber): Promise<{ ms: number; bytes: number }> => {
     const startedAt = performance.now();

@@ -1,7 +1,7 @@
 /**
- * Measures how fast the stage step reads polygons from shapefiles and KML, compared with ogr2ogr and COPY. The files are the flood mosaic of a dense synthetic
- * region, and a KML of the property observatory (OMI) with the zones of one comune. For the shapefiles, the stage step reads the zips and ogr2ogr reads the
- * unpacked files. Both read the same KML file.
+ * Measures how fast the stage step reads polygons from shapefiles and KML, compared with ogr2ogr, which uses COPY. The files are the flood mosaic of a dense
+ * synthetic region, and a KML of the property observatory (OMI) with the zones of one comune. For the shapefiles, the stage step reads the zips and ogr2ogr
+ * reads the unpacked files. Both read the same KML file.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';

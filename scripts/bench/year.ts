@@ -1,6 +1,6 @@
 /**
  * Measures whether nightly refreshes become slower, and whether the database grows, over many nights: `npm run bench -- year [NIGHTS [PARCELS]]`. Each night
- * moves 1 % of the parcels of a synthetic region, in a different comune from the night before. Then the program refreshes and prunes in the same way as
+ * moves 1 % of the parcels of a synthetic region, in a different comune than in the previous night. Then the program refreshes and prunes in the same way as
  * `mappale watch --keep 1`. At the end, the sizes are compared with a full load of the final files into an empty database.
  */
 import { join } from 'node:path';

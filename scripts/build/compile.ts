@@ -19,7 +19,7 @@ import { partsOf } from '../../pipelines/db/state.ts';
 const DIST = resolve(ROOT, process.argv[2] ?? 'dist');
 const FOLDERS = ['pipelines', 'sources', 'sql', 'api', 'cli'] as const;
 
-/** Matches files that only a checkout needs: TypeScript, test data and descriptions. */
+/** Matches files that only a checkout needs: TypeScript, test data, descriptions, and the modules that load TypeScript. */
 const LEFT = /\.ts$|(?:^|\/)(?:fixture|golden)(?:\/|$)|(?:^|\/)README\.md$|^pipelines\/(?:plain-packages|formats\/thread)\.mjs$/;
 
 const LICENCE = /^(?:licen[cs]e|notice)/i;

@@ -5,7 +5,7 @@ export type Verdict = 'safe' | 'vulnerable' | 'unknown';
 
 /** A regular expression that is safe only because it is matched against short text. */
 export interface Exception {
-  /** `Expression.text`. */
+  /** Source text of the expression, as in `Expression.text`. */
   readonly pattern: string;
   /** Origin of the text against which the expression is matched. */
   readonly origin: string;

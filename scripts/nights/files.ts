@@ -23,7 +23,7 @@ const FUEL_ID = 0;
 const FUEL_NAME = 4;
 const FUEL_CELLS = 10;
 
-/** Returns the ids of the stations that have exactly one line, with a four-digit id, ten cells and coordinates. */
+/** Returns the ids of the stations that have exactly one line, with a four-digit id, ten cells and a latitude. */
 export function stationsOf(content: Buffer): string[] {
   const counts = new Map<string, number>();
   eachLine(content, FUEL, (cells) => {
@@ -107,7 +107,7 @@ export function withoutCoordinates(content: Buffer): Buffer {
   return eachLine(content, { head: 1 }, (cells) => cells.map((cell, column) => (ADDRESS_COORDINATES.has(column) ? '' : cell)));
 }
 
-/** Returns the highest price of a VALORI table. */
+/** Returns the highest maximum purchase price of a VALORI table. */
 export function highestPrice(content: Buffer): number {
   let highest = 0;
   eachLine(content, { head: 2 }, (cells) => {
@@ -117,7 +117,7 @@ export function highestPrice(content: Buffer): number {
   return highest;
 }
 
-/** Raises the prices of a VALORI table. @param euros amount to add to the minimum and the maximum price */
+/** Raises the purchase prices of a VALORI table. @param euros amount to add to the minimum and the maximum price */
 export function withPrices(content: Buffer, euros: number): Buffer {
   return eachLine(content, { head: 2 }, (cells) => cells.map((cell, column) => ((column === 15 || column === 16) && /^[1-9]\d*$/.test(cell) ? String(Number(cell) + euros) : cell)));
 }

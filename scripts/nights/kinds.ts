@@ -47,7 +47,7 @@ export interface Kind {
   readonly group: 'quiet' | 'change' | 'lie' | 'corruption' | 'operator';
   /** Makes the changes of the night, before `watch` runs. Returns the expected result. */
   act(scene: Scene): Promise<Expectation>;
-  /** Reverts the changes of the night before the next night. */
+  /** Reverts the changes of the night. Called at the start of the next night. */
   undo?(scene: Scene): Promise<void>;
 }
 
@@ -136,14 +136,14 @@ export class Scene {
     this.world.tellTheTruth('addresses');
   }
 
-  /** Renames the correct address file to the date of the night, so that the file supersedes the corrupt file of the night before. */
+  /** Renames the correct address file to the date of the night, so that the file supersedes the corrupt file of the previous night. */
   async dateAddresses(): Promise<void> {
     this.world.truth.set('addresses', await this.changeZip(this.world.truthOf('addresses'), (_, csv) => csv, () => `INDIR_MOLI_${this.world.day.replaceAll('-', '')}.csv`));
   }
 
   /** Serves the file of parcels after removing a few parcels. @param base number of parcels in the first files */
   async offerParcels(base: number): Promise<void> {
-    // Removes a different number of parcels from the time before, because otherwise the file would not change.
+    // The number of removed parcels differs from the previous number, because otherwise the file would not change.
     const last = base - this.files.parcels;
     const drawn = 1 + this.random.below(19);
     const count = last > 0 && drawn >= last ? drawn + 1 : drawn;
@@ -393,7 +393,7 @@ const OPERATOR: readonly Kind[] = [
   },
 ];
 
-/** Returns, by date, the nights on which a source is due and has a new release. The operator does not request these downloads. */
+/** Returns, by month and day (`03-10`), the nights on which a source is due. The operator does not request these downloads. */
 function calendar(parcels: () => number): Readonly<Record<string, Kind>> {
   const onDay = (name: string, offer: (scene: Scene) => Promise<void> | void): Kind => ({
     name, group: 'change',

@@ -13,14 +13,14 @@ export interface Facts {
   readonly parcels: number;
   /** Total income of the first comune, in euros. */
   readonly income: number;
-  /** Highest price of the first half of 2025, in euros per square metre. */
+  /** Highest purchase price of the first half of 2025, in euros per square metre. */
   readonly price: number;
 }
 
 export interface Size {
   readonly relations: number;
   readonly bytes: number;
-  /** Number of rows of ledger.run, ledger.publication and ledger.swap. */
+  /** Total number of rows of ledger.run, ledger.publication and ledger.swap. */
   readonly ledgerRows: number;
 }
 

@@ -90,7 +90,7 @@ export class World {
     return new Date(this.now).toISOString().slice(0, 10);
   }
 
-  /** Writes the synthetic region and starts the publishers. @param databaseUrl an empty database */
+  /** Removes the content of the folder, writes the synthetic region and starts the publishers. @param databaseUrl URL of an empty database */
   static async start(folder: string, databaseUrl: string, { parcels, seed, start }: WorldOptions): Promise<World> {
     const sources = await loadSources();
     const publisher = await startPublisher();
@@ -245,7 +245,7 @@ export class World {
     });
   }
 
-  /** Returns the only entry of a zip. */
+  /** Returns the content of the first entry of a zip; empty for a zip without entries. */
   async entryOf(zip: Buffer): Promise<Buffer> {
     const path = join(this.folder, 'opened.zip');
     await writeFile(path, zip);

@@ -12,9 +12,9 @@ export interface SiteFacts {
   /** URL path below which a web server serves the site, such as `/` or `/mappale/`. */
   readonly base: string;
   readonly navigation: readonly Entry[];
-  /** Page of each file and folder of the repository. */
+  /** Pages of the files and folders of the repository that have a page, by path of the file or folder. */
   readonly pages: Readonly<Record<string, string>>;
-  /** Folder from which the relative links of a page are resolved, for pages generated from a file in another folder. */
+  /** Folders from which the relative links of a page are resolved, by page, for pages generated from a file in a different folder. */
   readonly folders: Readonly<Record<string, string>>;
 }
 

@@ -6,7 +6,7 @@ import { code, facts, page, prose, type Page } from './markdown.ts';
 
 const GROUPS: readonly (readonly [title: string, kinds: readonly ExitKind[], meaning: string])[] = [
   ['Command line and machine', ['usage'], 'Exit 2. The command did nothing.'],
-  ['Files', ['input', 'rejects'], 'Exit 3, or 4 if too many records were refused. Other files are read. The published data stays unchanged.'],
+  ['Files', ['input', 'rejects'], 'Exit 3, or 4 if too many records were refused. Other files are read. Nothing is published from the failed file.'],
   ['Checks', ['checks'], 'Exit 5. The new data is not published. The published data stays unchanged.'],
   ['The database', ['database'], 'Exit 6. The published data stays unchanged. The same command continues where it stopped.'],
   ['Another run', ['locked'], 'Exit 7.'],

@@ -18,7 +18,7 @@ export function readSentences(): Sentence[] {
   });
 }
 
-/** Returns the entries of the changelog that are not released yet. Older entries are not checked. */
+/** Returns the introduction and the first section of the changelog. Older sections are not checked. */
 function newest(changelog: string): string {
   const [before = '', section = ''] = changelog.split(/^## /m);
   return `${before}${section}`;

@@ -35,7 +35,10 @@ function textsOf(file: string, content: string): Text[] {
   return [];
 }
 
-/** Splits a text after sentences, paragraphs, list items, table cells and lines of the form `key: value`. */
+/**
+ * Splits a text into sentences. A sentence also ends with a paragraph, list item, table cell or line of the form `key: value`. Leaves out sentences with fewer
+ * than `FEWEST_WORDS` words.
+ */
 function sentences(text: string): string[] {
   return text
     .replace(/```[\s\S]*?```/g, '\n\n')

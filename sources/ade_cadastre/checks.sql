@@ -7,9 +7,9 @@
 -- check: parcel_reference_repeated
 -- level: error
 -- expects: each reference names only one parcel of a file, including members reused from an earlier release
--- Reused members were compared with each other before. A reference begins with the reference of its sheet, so only members that share a sheet with a read
--- member are compared. The members are an array, because PostgreSQL then looks up their parcels in the index of the column. References are grouped by hash, as
--- in load.sql.
+-- Reused members were compared with each other when they were loaded. A reference begins with the reference of its sheet, so only members that share a sheet
+-- with a newly read member are compared. The members are an array, because PostgreSQL then looks up their parcels in the index on member_id. References are
+-- grouped by hash, as in load.sql.
 with compared as materialized (
   select
     array(

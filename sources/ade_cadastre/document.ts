@@ -1,20 +1,23 @@
 /**
- * Parses one GML document from chunks of any size: the prologue, the members, then the epilogue. Every byte belongs either to a member that was read
- * or to a reported problem. A member that is not well-formed is rejected, and the next member is read. The publisher's files contain such members,
- * and the other members of the same file are valid.
+ * Parses one GML document from chunks of any size: the prologue, the members, then the epilogue. Each member becomes a row or a reported problem. Other
+ * unexpected content becomes a problem or an error. If a member is not well-formed, the next member is still read. The publisher's files contain such
+ * members, and the other members of the same file are valid.
  */
 import { inputError } from '../../pipelines/contract/source.ts';
 import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, type XmlElement, type XmlRoot } from '../../pipelines/formats/xml.ts';
 import { isSpace, ParcelScanner } from './scan.ts';
 import { NAMESPACES, Refusal, writeMember, type Rows } from './strict.ts';
 
-/** Maximum length of a member in bytes, enough for a million positions. The longest parcels (roads of a large comune) have several hundred KiB. */
+/**
+ * Maximum length in bytes of a member whose end has not arrived, enough for a million positions. The longest parcels (roads of a large comune) have several
+ * hundred KiB.
+ */
 const MEMBER_BYTES = 32 * 1024 * 1024;
-/** Maximum byte offset of the end of the root element's start tag. */
+/** Number of bytes after which an incomplete prologue, or an incomplete end tag between the members, is reported as malformed. */
 const PROLOGUE_BYTES = 65_536;
 /** Maximum length of an element's name in bytes. */
 const NAME_BYTES = 256;
-/** Number of bytes kept of a member that is too long. */
+/** Maximum number of bytes kept of a member that is too long, and of content after the root element. */
 const EXCERPT_BYTES = 65_536;
 const FIRST_BYTES = 1024 * 1024;
 
@@ -23,7 +26,7 @@ const START: Place = { line: 1, column: 1 };
 export interface Root {
   /** Name of the root element as written, such as `wfs:FeatureCollection`. */
   readonly name: string;
-  /** Name of `wfs:member` with the prefix that the root element declares. */
+  /** Name of the element `wfs:member` in this document. If `usual` is false, the prefix is the prefix of the root element, which may be empty. */
   readonly memberName: string;
   /** True if the prefixes `wfs`, `gml` and `CP` have the publisher's namespaces. The scanner supports no other prefixes. */
   readonly usual: boolean;
@@ -64,11 +67,11 @@ interface Unfinished {
   fed: number;
   /** Number of UTF-16 code units that the parser has received. */
   units: number;
-  /** Offset after the last byte that was searched for the end tag. */
+  /** Offset at which the search for the end tag continues. */
   searched: number;
 }
 
-/** Kind of broken content. A member ends with its end tag, and other content ends before the next member. */
+/** Kind of broken content, which determines where the broken content ends. See `#setAside`. */
 type Content = 'member' | 'other';
 
 type State = 'prologue' | 'members' | 'skipping' | 'epilogue';
@@ -248,7 +251,7 @@ export class GmlDocument {
   }
 
   /**
-   * Counts start tags independently of the scanner, so that a row that the scanner lost is detected. Searches for the name without the prefix,
+   * Counts start tags independently of the scanner, so that a row that the scanner lost is detected. Searches for the name without the `<` before it,
    * because the first letter of the name is rarer than `<`. The search is then three times as fast.
    */
   #countMembers(from: number, until: number): void {
@@ -368,8 +371,8 @@ export class GmlDocument {
   }
 
   /**
-   * Writes the row of a complete member that started at `at`. Ignores the `boundedBy` of the collection.
-   * @throws input errors `RESPONSE_TRUNCATED`, `ELEMENT_UNEXPECTED`
+   * Writes the row of the complete member at `at`, or reports the member as a problem. Ignores the `boundedBy` of the collection.
+   * @throws input errors `RESPONSE_TRUNCATED`, `ELEMENT_UNEXPECTED`, and the input errors of `writeMember`
    */
   #take(element: XmlElement, at: number): true {
     if (element.name === 'wfs:member') {
@@ -396,8 +399,8 @@ export class GmlDocument {
   }
 
   /**
-   * Reports the bytes from `at` as a problem. A member ends at its end tag or before the next member, whichever comes first. Other content ends
-   * before the next member.
+   * Reports the bytes from `at` as a problem. The problem ends before the next member or before the root's end tag, whichever comes first. A member may
+   * end earlier, at its own end tag.
    */
   #setAside(at: number, content: Content, refusal: Refusal): boolean {
     this.#unfinished = null;
@@ -435,7 +438,7 @@ export class GmlDocument {
     return candidates.length === 0 ? -1 : Math.min(...candidates);
   }
 
-  /** Reports a member that is too long and skips its bytes up to the next member. */
+  /** Reports a member that is too long. The state `skipping` then skips the rest of the member. */
   #skipFrom(at: number): boolean {
     this.#unfinished = null;
     this.members += 1;
@@ -487,8 +490,8 @@ function decode(bytes: Uint8Array): string {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     let line = 1;
     let column = 1;
-    // Number of bytes of an unfinished character. An invalid character may only be detected from later bytes, but the error is at the first byte of
-    // the character.
+    // Number of bytes of an unfinished character. An invalid character may be detected only at a later byte, but the error is reported at the first byte
+    // of the character.
     let pending = 0;
     try {
       for (const byte of bytes) {
@@ -519,7 +522,7 @@ function without(member: Buffer, names: ReadonlySet<string>): Buffer | null {
   return left === member ? null : left;
 }
 
-/** Decodes bytes as UTF-8. Invalid bytes become text that is not well-formed XML. */
+/** Decodes bytes as UTF-8. Returns `<>`, which is not well-formed XML, if the bytes are not valid UTF-8. */
 function decodeOrEmptyTag(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);

@@ -4,7 +4,7 @@
 -- grain: one row per parcel, one row per sheet, one row per document and sheet with parcels
 -- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ treats them as identical (accuracy 1 m), so only the SRID changes
 
--- Each step updates only the few rows that need a change. All other rows are read twice and written once.
+-- Steps 1 to 3 collect the few rows that need a change. Step 4 writes each row once.
 
 -- 1. Repair invalid geometries (15 in a million). Sort the rings, because the order of rings depends on the version of GEOS.
 create unlogged table suspect as

@@ -36,8 +36,8 @@ export const manifest: Manifest = {
     LEVELNAME: 'missing in some sheets, because MapServer leaves out empty properties',
     LEVELNAME_LOCALE: 'missing in some sheets, because MapServer leaves out empty properties',
   },
-  // The smallest region has 0.9 million parcels, the largest has 9.7 million, and Italy has 87 million.
   highValue: { category: 'geospatial', entry: '1, geospatial: cadastral parcels' },
+  // The smallest region has 0.9 million parcels, the largest has 9.7 million, and Italy has 87 million.
   envelope: {
     records: { regione: { max: 12_000_000 }, italia: { max: 120_000_000 } },
     rejectShare: 0.001,

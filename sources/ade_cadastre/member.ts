@@ -24,7 +24,7 @@ export interface Input {
 /**
  * Reads one document into one member.
  * @param progress receives the number of processed bytes of the document
- * @throws input errors of the zip and of `GmlDocument`. Input errors `XML_MALFORMED`, `GML_TRUNCATED` if the document is rejected as a whole
+ * @throws input errors of the zip and of `GmlDocument`. `XML_MALFORMED` if the prologue is malformed. `GML_TRUNCATED` if the document ends too early
  */
 export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, progress: (bytes: number) => void): Promise<void> {
   const { from } = input;
@@ -77,7 +77,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
   }
 }
 
-/** Rejects the features that have problems, with line and column. */
+/** Writes a reject for each problem of the document, with line and column, and empties the list of problems. */
 async function report(document: GmlDocument, lines: Lines, member: MemberSink): Promise<void> {
   for (const problem of document.problems.splice(0)) {
     const start = await lines.at(problem.position);
@@ -87,7 +87,7 @@ async function report(document: GmlDocument, lines: Lines, member: MemberSink): 
   }
 }
 
-/** The checksum of a zip entry verifies the publisher's bytes. A plain file has no checksum. */
+/** Origin of a document: an entry of a zip, whose checksum verifies the publisher's bytes, or a plain file, which has no checksum. */
 type Origin = 'entry' | 'file';
 
 function truncated(at: string, origin: Origin): Error {
@@ -110,7 +110,7 @@ class Lines {
   #chunk: Buffer = Buffer.alloc(0);
   /** Offset of the chunk's first byte. */
   #offset = 0;
-  /** Number of bytes of the chunk that were counted. */
+  /** Number of bytes of the chunk that were searched for line feeds. */
   #counted = 0;
   #line = 1;
   /** Offset of the line's first byte. */

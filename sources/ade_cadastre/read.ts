@@ -52,7 +52,7 @@ export async function readIn(threads: number, file: InputFile, sink: Sink, unthr
   }
 }
 
-/** Threads that start only when the documents to read exceed `unthreadedBytes`. */
+/** Threads that start only when the compressed size of the documents to read reaches `unthreadedBytes`. */
 class Lanes {
   readonly #count: number;
   #unthreadedBytes: number;
@@ -129,7 +129,7 @@ function regionOf(path: string, depth: number): { region?: number } {
 }
 
 /**
- * @param folder path of the archive inside the file, with a final `/`
+ * @param folder path of the archive inside the file, with a final `/`; empty for the outermost archive
  * @param share number of bytes of the outermost file per byte of this archive
  */
 async function* walk(archive: ZipArchive, folder: string, depth: number, share: number): AsyncGenerator<Step, void, undefined> {

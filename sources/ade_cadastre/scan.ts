@@ -1,5 +1,6 @@
 /**
- * The fast path: turns one parcel of the publisher's MapServer dialect from bytes into a row of a binary COPY, without creating strings or objects.
+ * The fast path: converts the bytes of one parcel in the publisher's MapServer dialect to a row of a binary COPY. The scanner creates strings and objects
+ * only for numbers that do not have eight decimals.
  *
  * The scanner accepts only known byte sequences: tags in the publisher's order and spelling, any XML white space between tags, names that agree with
  * each other, plain decimals and closed rings. For any other member, the scanner returns −1 and the strict parser reads the member. The scanner is wrong

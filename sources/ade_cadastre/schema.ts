@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { parseReference } from './reference.ts';
 
-/** Prefix that the publisher puts before a reference. */
+/** Prefix of the reference in INSPIREID_LOCALID of a parcel. */
 export const PARCEL_ID = 'IT.AGE.PLA.';
 export const SHEET_ID = 'IT.AGE.MAP.';
 export const PARCEL_GML_ID = `CadastralParcel.${PARCEL_ID}`;

@@ -1,5 +1,5 @@
 /**
- * The strict path: parses one member with an XML parser and checks each field. The strict path reads every member that the scanner does not accept.
+ * The strict path: checks each field of one member that the XML parser has parsed. The strict path reads every member that the scanner does not accept.
  * This path either writes the row or reports the error and its position.
  */
 import type { ZodError } from 'zod';
@@ -137,7 +137,7 @@ function refusalOf(error: ZodError, feature: XmlElement): Refusal {
   return new Refusal(code, `${field}: ${message}, found ${JSON.stringify(found)}`, (element ?? feature).place);
 }
 
-/** Returns the name of a property without the publisher's prefix, for messages. */
+/** Returns the name of a property without the publisher's prefix. */
 const nameOf = ({ name }: XmlElement): string => (name.startsWith('CP:') ? name.slice(3) : name);
 
 /**

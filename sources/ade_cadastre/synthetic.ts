@@ -2,8 +2,8 @@
  * The cadastral map of the synthetic region: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`, in the dialect
  * of the publisher's MapServer. The map is written as a stream, with at most one feature in memory.
  *
- * The quirks are features in addition to the region's parcels and sheets. Geometries that are not repeated are west of the region, outside the zones of all
- * other sources.
+ * The quirks are features in addition to the region's parcels and sheets. A quirk either repeats a published geometry or has a new geometry west of the
+ * region, outside the zones of all other sources.
  */
 import { join } from 'node:path';
 import { itemAt } from '../../pipelines/synthetic/items.ts';
@@ -152,7 +152,7 @@ function outside(region: SyntheticRegion, number: number): Box {
   return [round(west), round(south), round(west + 0.0005), round(south + 0.0004)];
 }
 
-/** Returns the quirks of the parcels, which follow the parcels of the first comune. */
+/** Returns the additional parcel members with quirks, which are written after the parcels of the first comune. */
 function quirkyMembers(region: SyntheticRegion): string[] {
   const [comune] = region.comuni;
   const land = firstLand(region, comune, 2);

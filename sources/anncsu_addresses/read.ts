@@ -53,7 +53,7 @@ interface Layout {
 /**
  * Parses the first line of a file.
  * @returns null if the line is not a header of ANNCSU
- * @throws `COLUMNS_CHANGED` if the header lacks columns
+ * @throws `COLUMNS_CHANGED` if a column of the publisher's is missing, renamed or repeated
  */
 export function parseHeader(bytes: Buffer, at: string): Header | null {
   const line = (bytes.subarray(0, 3).equals(BOM) ? bytes.subarray(3) : bytes).toString('utf8').replace(/\r$/, '');
@@ -201,8 +201,8 @@ abstract class Lines {
   protected abstract line(bytes: Buffer, start: number, end: number): void;
 
   /**
-   * Converts a line with a different layout to the publisher's layout and reads it. A rejected line is kept in the publisher's layout, which matches the
-   * header in the member's envelope.
+   * Converts a line with a different layout to the publisher's layout and reads it. If a value is rejected, the reject contains the converted line, which
+   * matches the header in the member's envelope. A line with a wrong number of separators is rejected without conversion.
    */
   #arranged({ columns, width, order }: Layout, text: string): void {
     const cells = text.split(';');
@@ -282,7 +282,7 @@ class IndirLines extends Lines {
   readonly #scanner: AccessScanner;
   /** Bytes of the street's columns on the previous line, with the separator after them. */
   #prefix: Buffer = Buffer.alloc(0);
-  /** Length of these bytes; 0 if the previous line had no valid street. */
+  /** Length of `#prefix`; 0 if the previous line had no valid street. */
   #prefixLength = 0;
   /** The street's columns, kept until its first access is accepted. */
   #unwritten: { readonly columns: string; readonly street: IndirStreet } | null = null;
@@ -300,7 +300,7 @@ class IndirLines extends Lines {
     this.#endRow();
   }
 
-  /** Ends a row. Writes the columns of the street on the street's first line, and null on its other lines. */
+  /** Ends a row. Writes the columns of the street with the street's first accepted access, and null with its other accesses. */
   #endRow(): void {
     const writer = this.#writer;
     if (this.#unwritten === null) {

@@ -11,11 +11,11 @@ const ZERO = 0x30;
 const NINE = 0x39;
 /** Maximum number of digits that a double holds exactly. */
 const EXACT_DIGITS = 15;
-/** A number of −9,999 or less may mean no data, so the schema parses such a number. */
+/** Absolute value from which a negative number may mean no data. The schema parses such a number. */
 const LOWEST = 9_999;
 /** Powers of ten up to the maximum number of digits, all exact in a double. */
 const TEN: readonly number[] = Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power);
-/** Number of bytes that is enough for a row without its free texts: 13 lengths, five int8 or float8, three int4, one int2, and the comune. */
+/** Number of bytes that are enough for a row without its free texts: 13 lengths, five int8 or float8, three int4, one int2, and the comune. */
 const FIXED_BYTES = 160;
 
 const number = new DataView(new ArrayBuffer(8));

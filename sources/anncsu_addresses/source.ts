@@ -25,7 +25,13 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return describe(`${probe.name}!${entry.path}`, [basename(entry.path), probe.name], await probe.headOf(entry.path), entry.modified);
 }
 
-/** @throws `COLUMNS_CHANGED`, `ANNCSU_AREA_UNKNOWN`, `ANNCSU_VINTAGE_UNKNOWN` if the file has an ANNCSU header */
+/**
+ * Recognises a CSV by its header, and takes the vintage and the area from the names.
+ * @param names name of the CSV, then the name of the zip
+ * @param modified date of the zip entry, used if no name has a date; null for a CSV outside a zip
+ * @returns null if the first line is not a header of ANNCSU
+ * @throws input errors `COLUMNS_CHANGED`, `ANNCSU_AREA_UNKNOWN`, `ANNCSU_VINTAGE_UNKNOWN`
+ */
 async function describe(at: string, names: readonly string[], head: Buffer, modified: string | null): Promise<Recognition | null> {
   const end = head.indexOf(0x0a);
   const { parseHeader } = await import('./read.ts');

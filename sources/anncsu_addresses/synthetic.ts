@@ -1,4 +1,4 @@
-/** Writes STRAD and INDIR of the synthetic region in the publisher's format, with its quirks. Also computes the access points of each parcel. */
+/** Writes STRAD and INDIR of the synthetic region in the publisher's format, with its quirks. Also computes the expected section `address` of each parcel. */
 import { join } from 'node:path';
 import { accessesOf, streetsOf, type Access, type PlacedAccesses } from '../../pipelines/synthetic/access-points.ts';
 import { itemAt } from '../../pipelines/synthetic/items.ts';

@@ -38,7 +38,7 @@ describe('the parcels of Bolzano', () => {
     await rm(path);
   });
 
-  it('give the same rows from GeoJSON, GeoPackage and shapefile, with any spelling of field names', async () => {
+  it('give the same rows from a GeoPackage and a shapefile, which spell the field names differently', async () => {
     const path = join(folder, 'extract.gpkg');
     await writeGeoPackage(path, [{
       name: 'parcels', srid: 25832, geometry: 'Polygon',
@@ -60,7 +60,7 @@ describe('the parcels of Bolzano', () => {
     expect(geopackage.recognition).toMatchObject({ role: 'parcels', complete: false });
   });
 
-  it('are read from files with the extension that the service uses', async () => {
+  it('are read from files with the extension .json, which the service uses', async () => {
     const path = join(folder, 'p_bz-Cadastre_ParcelsAggregate.json');
     await writeFile(path, readFileSync(join(folder, 'ParcelsAggregate.geojson')));
     const { recognition, collected } = await trial(source, path);

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 
 /**
- * Published column names of each field. A shapefile cuts names to ten letters, and adds numbers to names that become equal. The numbers depend on the program,
- * so the spellings of GeoServer (`PART_CCA00`) and GDAL (`PART_CCA_1`) are both listed.
+ * Published column names of each field. A shapefile cuts names to ten characters. Programs add numbers to names that become equal. The numbers depend on the
+ * program, so the spellings of GeoServer (`PART_CCA00`) and GDAL (`PART_CCA_1`) are both listed.
  */
 export const COLUMNS = {
   code: ['part_codice', 'part_codic'],

@@ -51,7 +51,7 @@ const synthetic: Synthetic = {
       return {
         basic: {
           gml_id: reference, label, cadastral_reference: reference, kind, polygons, area_m2: polygonsAreaM2(polygons),
-          // If the file has no Italian names, the expected name is the German name.
+          // The file has no Italian names, so the expected name is the German name.
           cadastral: { comune_catastale: { code: comuneCatastale.code, name: comuneCatastale.otherName }, kind: label.startsWith('.') ? 'building' : 'land', comune_code: comune.belfiore },
         },
       };

@@ -22,7 +22,7 @@ describe('the map of land cover', () => {
     expect(CLASSES.size).toBe(44);
   });
 
-  it('keeps polygons with holes and thousands of corners, and skips and counts polygons outside Italy', async () => {
+  it('keeps polygons with thousands of corners, rejects an unknown class, and counts polygons outside Italy as duplicates', async () => {
     const { recognition, collected } = await trial(source, join(folder, `${MAP}.gpkg`));
     expect(recognition).toMatchObject({ vintage: '2018', region: null, complete: true, dated: '2020_20u1' });
     const [member] = collected!.members;

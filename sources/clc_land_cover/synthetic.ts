@@ -1,7 +1,8 @@
 /**
- * Writes the synthetic region's land cover in the form of the map of Europe: polygons without gaps or overlaps, drawn across comuni. The matrix of the
- * landscape (arable land or forest) consists of a few polygons with tens of thousands of corners. Each patch with a different class is a hole in the matrix.
- * Some patches contain a hole with a third class. The file also has polygons elsewhere in Europe, which must be skipped, and one polygon of an unknown class.
+ * Writes the synthetic region's land cover in the form of the map of Europe: polygons without gaps or overlaps. In the form `lattice`, the polygons are drawn
+ * across comuni. The matrix of the landscape (arable land or forest) consists of a few polygons with tens of thousands of corners. Each block of patches is a
+ * hole in the matrix, and some patches contain a hole with another class. In the form `place`, each comune is a hole in the matrix and has its own polygons.
+ * The file also contains polygons elsewhere in Europe, which must be skipped, and one polygon of an unknown class.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, jaggedArea, zonesByBlock, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';

@@ -1,6 +1,7 @@
 /**
- * Writes structural aggregates of the synthetic region: one shapefile for each comune outside the national topographic database. One shapefile is
- * plain and all other shapefiles are in a zip. One additional shapefile is of a comune in that database. A test fails if a section uses this shapefile.
+ * Writes structural aggregates of the synthetic region: one shapefile for each comune whose buildings are only in this source. One shapefile is plain and
+ * all other shapefiles are in a zip. One additional shapefile is of a comune in the national topographic database. A test fails if a section uses this
+ * shapefile.
  */
 import { join } from 'node:path';
 import { BuildingTruth, buildingSource, buildingsOf } from '../../pipelines/synthetic/buildings.ts';

@@ -35,7 +35,7 @@ const synthetic: Synthetic = {
   truth(region) {
     return ({ comune }) => {
       const [label, zone] = zoneOf(region, comune);
-      // The zone of a place is unknown if the label has several zones, or if the comune was merged from comuni with different zones.
+      // The zone of a parcel is not exact if the label has several zones, or if the comune was merged from comuni with different zones.
       const exact = !label.includes('-') && (mergedComuni(comune).length === 0 || label === '4');
       return { risk: { seismic_zone: zone, seismic_zone_label: label, seismic_zone_exact: exact } };
     };

@@ -54,7 +54,7 @@ order by iy, ix;
 -- serves: section subsidence, for the rows of the grid around a region
 create index egms_cell_iy_idx on egms_cell using brin (iy);
 
--- A tile covers the position in its name, even if no cell was measured. In a renamed file, the cells determine the position of the tile.
+-- A tile covers the square of 100 km in its name, even if no cell was measured. In a renamed file, the cells determine the squares.
 create table egms_tile as
 with named as (
   select

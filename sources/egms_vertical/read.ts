@@ -76,7 +76,7 @@ export function headerOf(names: readonly string[], at: string): Header {
 export class LineCounter {
   #lines = 0;
   #blank = 0;
-  /** Number of bytes in the unfinished line, without CR. */
+  /** Number of bytes in the unfinished line, without a CR at the end of a chunk. */
   #open = 0;
 
   count(chunk: Buffer): void {
@@ -101,7 +101,7 @@ export class LineCounter {
   }
 }
 
-/** Returns the CSV inside a tile's zip. @throws `EGMS_ZIP` if the zip does not have exactly one CSV */
+/** Returns the path of the CSV inside a tile's zip. @throws `EGMS_ZIP` if the zip does not contain exactly one CSV */
 export function csvEntry(paths: readonly string[], at: string): string {
   const found = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
   if (found.length === 1) return found[0]!;
@@ -196,8 +196,8 @@ class TileRows {
   }
 
   /**
-   * Some programs write no line end after the last line, although the line is complete. If the last line has fewer columns than the header, the file
-   * was truncated and an unknown number of cells is missing.
+   * Reads a last line that has no line end. Some programs write no line end after a complete last line. If the last line has fewer columns than the
+   * header, the file was truncated and an unknown number of cells is missing. @throws `EGMS_TRUNCATED`
    */
   lastLine(bytes: Buffer): void {
     if (this.#header !== null && bytes.length > 0) {

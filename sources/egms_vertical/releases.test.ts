@@ -22,7 +22,7 @@ const random = randomOf('egms releases', seed);
 const folder = mkdtempSync(join(tmpdir(), 'mappale-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Returns a value for each column. Different values of `row` give different cells. */
+/** Returns the value of a column in a row. Each row is a different cell. */
 function valueOf(column: string, row: number): string {
   if (column === 'pid') return `made00000${row}`;
   if (column === 'easting') return `${4_597_550 + 100 * row}`;

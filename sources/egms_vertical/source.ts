@@ -35,7 +35,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const inside = paths.find((path) => NAME.test(path));
   if (named === null && inside === undefined && !paths.some((path) => path.toLowerCase().endsWith('.csv'))) return null;
   if (named === null && inside === undefined) {
-    // The file may be a renamed tile or any other zip with one small CSV, so no error is thrown, and the header determines whether the file is a tile.
+    // The file may be a renamed tile or any other zip with one CSV, so no error is thrown, and the header determines whether the file is a tile.
     const csv = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
     const [only] = csv;
     return only === undefined || csv.length > 1 ? null : recogniseCsv(probe.name, only, await probe.headOf(only));
@@ -48,7 +48,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   });
 }
 
-/** @throws `EGMS_LEVEL`, `COLUMNS_CHANGED`, `EGMS_COMPONENT` if the file is from EGMS but cannot be used */
+/** @throws `EGMS_LEVEL`, `COLUMNS_CHANGED`, `EGMS_RELEASE`, `EGMS_COMPONENT` if the file is from EGMS but cannot be used */
 function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognition | null {
   const end = head.indexOf(0x0a);
   const line = head.toString('utf8', 0, end === -1 ? head.length : end);

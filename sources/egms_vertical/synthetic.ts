@@ -35,7 +35,7 @@ interface Layout {
 const LAYOUT: Layout = { columns: EDITIONS['2020–2024'].join(','), reference: '2.1,-0.7,-1.5,' };
 const OLDER_LAYOUT: Layout = { columns: EDITIONS['2015–2023'].join(','), reference: '' };
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Velocities at the limits of a class. One tenth of the cells have exactly one of these values. */
+/** Velocities at and next to the limits of the classes. At least one tenth of the measured cells have one of these values. */
 const BOUNDARY_VELOCITIES = [-2, -5, -10, -20, 2, 0, -1.9, -2.1, 2.1, 1.9];
 const BOUNDARY_ACCELERATIONS = [0.1, -0.1, 0.11, -0.11, 0];
 
@@ -177,7 +177,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [olderHeader, ...others(tails(dates, OLDER_LAYOUT))]);
 }
 
-/** Writes a tile outside the region as a plain CSV, with fewer dates. The tile repeats cells of its neighbour and has rows that must be rejected. */
+/** Writes a tile outside the region as a plain CSV with two dates. The tile also contains up to three cells of the region, and rows that must be rejected. */
 async function writeLooseTile(
   region: SyntheticRegion, folder: string, [lastX, lastY]: readonly [number, number], middle: readonly [number, number],
 ): Promise<void> {
@@ -208,7 +208,7 @@ function round2(value: number): number {
   return hundredfold === 0 ? 0 : (Math.sign(value) * hundredfold) / 100;
 }
 
-/** Returns the classes that the contract assigns to the two rounded means. */
+/** Returns the classes of the section `subsidence` for the rounded mean velocity and the rounded mean acceleration. */
 function classify(velocity: number, acceleration: number): Record<string, unknown> {
   const sinking = -velocity;
   const riskClass = sinking < 2 ? 1 : sinking < 5 ? 2 : sinking < 10 ? 3 : sinking < 20 ? 4 : 5;
@@ -251,7 +251,7 @@ function truthOf(seed: number, parcel: SyntheticParcel): Record<string, unknown>
 
 const synthetic: Synthetic = {
   write,
-  // Every tile that overlaps the region is written.
+  // Every tile that overlaps the region is written, so the coverage of every parcel is `mapped`.
   truth: (region) => (parcel) => ({ subsidence: truthOf(region.seed, parcel), coverage: { subsidence: 'mapped' } }),
 };
 export default synthetic;

@@ -13,7 +13,7 @@ import { trial } from '../../test/harness/trial.ts';
 const folder = temporaryFolder();
 
 describe('the yield of photovoltaic systems', () => {
-  it('is rejected if the raster covers another country, because it has no values in Italy', async () => {
+  it('is rejected if the raster has no values in Italy, because of its position or because all its cells are NoData', async () => {
     const path = join(folder, 'PVOUT.tif');
     const raster = { epsg: 4326, width: 240, height: 240, cell: 1 / 120, noData: '1.175494351e-38' } as const;
     const cells = (row: number): Float32Array => Float32Array.from({ length: 240 }, (_, column) => ((row + column) % 3 === 0 ? 1.175494351e-38 : 1400));

@@ -53,7 +53,7 @@ describe('the national topographic database', () => {
 });
 
 describeLoad('loading the national topographic database', 'igm_dbsn', (loaded) => {
-  it('keeps ruins and underground buildings, recognises equal footprints, and stores the province of each member', async () => {
+  it('recognises equal footprints in different members, and stores the province of each member', async () => {
     const square = (east: number, name: string, more = "null, '03', '01'"): string => `('0101', null, ${more}, null, null, true, true, '${name}', ${east})`;
     const found = await loaded(`
       insert into raw_dbsn_building

@@ -29,7 +29,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (mine.length === 0) return null;
   const packed = newestEntry(probe.entries);
   const day = /(?<!\d)(20\d\d)[-_]?(0[1-9]|1[0-2])[-_]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(probe.name)?.slice(1).join('-');
-  // There is one file per province: a newer file supersedes an older file of the same province.
+  // There is one file per province. A newer file supersedes an older file of the same province.
   const places = [...new Set(mine.flatMap((folder) => PROVINCE.exec(stemOf(folder))?.[1] ?? []))].sort();
   const place = places.length > 0 ? places.join(', ') : PROVINCE.exec(stemOf(probe.name))?.[1];
   return {

@@ -1,6 +1,6 @@
 /**
- * Writes the national topographic database of the synthetic region: one province in a zip, as IGM packs it. The zip has buildings with heights in two
- * layers, and another layer. The file can be neither written nor read without GDAL.
+ * Writes the national topographic database of the synthetic region: one province in a zip, as IGM packs it. The zip contains two layers of buildings with
+ * heights, and an empty layer that must not be read. The file can be neither written nor read without GDAL.
  */
 import { join } from 'node:path';
 import { BuildingTruth, buildingSource, buildingsOf, type SyntheticBuilding } from '../../pipelines/synthetic/buildings.ts';

@@ -74,7 +74,7 @@ describe('the grid of ground acceleration', () => {
     for (const each of coarse) expect(each).toMatchObject({ role: 'coarse_grid', vintage: '2004', region: null, complete: true });
     for (const each of fine) expect(each).toMatchObject({ role: 'grid', vintage: '2004', region: null, complete: true });
     for (const other of coarse) for (const each of fine) expect(each.dated! > other.dated!, `${each.dated} after ${other.dated}`).toBe(true);
-    // A part of the fine grid does not supersede the complete coarser grid. If both grids are complete, only the fine grid is current.
+    // If both grids are complete, only the fine grid is current.
     const loadedAs = (recognition: Recognition, fileId: number): LoadedFile => ({
       ...recognition, dated: recognition.dated ?? null, place: null, fileId, releaseId: 1, sourceId: 'ingv_mps04', assigned: null, name: String(fileId), sha256: String(fileId), reader: '',
       present: true, arrived: fileId, forgotten: false, refersTo: [],
@@ -173,7 +173,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     expect(found.violations).toEqual([['pga_node_smooth', 1]]);
   });
 
-  it('computes the same representative point as the database does', async () => {
+  it('uses the same representative points for the synthetic region as the database does', async () => {
     const ring = (points: readonly LonLat[]): readonly LonLat[] => [...points, points[0]!];
     const shapes: readonly (readonly (readonly (readonly LonLat[])[])[])[] = [
       [[ring([[0, 0], [4, 0], [4, 1], [1, 1], [1, 4], [0, 4]])]],

@@ -69,8 +69,8 @@ export function isGrid(path: string, head: Buffer): boolean {
 const NODES_PER_DEGREE = [50, 20];
 
 /**
- * Returns the nodes per degree of a grid, from the coordinates in the first bytes. The result is the step that divides most coordinates.
- * If no step fits, the result is the finest step.
+ * Returns the nodes per degree of a grid, from the coordinates in the first bytes. Chooses the step that divides most coordinates. If both steps divide the
+ * same number of coordinates, chooses the finer step.
  * @param head first bytes of a grid for which `isGrid` is true
  */
 export function nodesPerDegree(path: string, head: Buffer): number {

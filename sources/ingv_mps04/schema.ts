@@ -47,7 +47,10 @@ export const EDITIONS = {
   'without numbers': NODE,
 };
 
-/** Returns the reason why a node is rejected: `no_data` if only the acceleration is missing, because such a node is outside the area of the model. */
+/**
+ * Returns the reason why a node is rejected. The code is `coordinates_swapped` if the position is in Italy only after a swap, and `no_data` if only the
+ * acceleration is missing, because such a node is outside the area of the model.
+ */
 export function refusal(fields: Readonly<Record<keyof typeof COLUMNS, string>>, error: z.ZodError): Refusal {
   const found = refusalOf(fields, error);
   const misplaced = outsideItaly(Number(fields.lon || NaN), Number(fields.lat || NaN), MARGIN);

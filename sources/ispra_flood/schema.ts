@@ -28,9 +28,9 @@ const BY_PROBABILITY: Readonly<Record<string, FloodClass>> = { high: 'P3', mediu
 const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', LPH: 'P1' };
 
 /**
- * In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word determines the class, in upper or lower case. The Italian words occur with and
- * without accents. In `Aree a pericolosita' idraulica media P2` of the web services, the code determines the class. A missing text is null, not an
- * error, because the file's name may have the class.
+ * Parses the text of the class column. In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word determines the class, in upper or lower
+ * case. The Italian words occur with and without accents. In `Aree a pericolosita' idraulica media P2` of the web services, the code determines the class. A
+ * missing text is null, not an error, because the name of the file or of the column may state the class.
  */
 export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   z.literal('').transform(() => null),
@@ -52,8 +52,8 @@ export function classOfLayer(layer: string): FloodClass | null {
  * @param published text of the class column
  * @param named class of the column or of the layer's name; null if neither states a class
  * @param where the column or the name that states `named`, for messages
- * @returns the class of the record, or the reason why the record is rejected. The class is null (`HPH` in the contract) if neither the text nor the name
- *   states a class
+ * @returns the class of the record, or the reason why the record is rejected. The class is null (`HPH` in the layer) if neither the text nor `named` states a
+ *   class
  */
 export function classOf(
   published: unknown, named: FloodClass | null, where: string,

@@ -1,7 +1,7 @@
 /**
- * Writes the synthetic region's flood mosaic as ISPRA packs it: a folder with the licence and one shapefile per scenario. Along every valley, there
- * are three nested, jagged areas with many vertices across the whole region. The areas with quirks are between the valleys. Each comune has an area
- * of each scenario, so that a map of a part of Italy covers the comune.
+ * Writes the synthetic region's flood mosaic as ISPRA packs it: a folder with the licence and one shapefile per scenario. An additional shapefile contains
+ * areas without a class. Along every valley, there are three nested, jagged areas with many vertices across the whole region. The areas with quirks are
+ * between the valleys. Each comune has an area of each scenario, so that a map of a part of Italy covers the comune.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zonesByBlock, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';

@@ -6,15 +6,16 @@ import type { Refusal } from '../../pipelines/readers/refusal.ts';
 type LandslideClass = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';
 
 /**
- * In `Molto elevata P4`, `Elevata P3`, `Media P2`, `Moderata P1`, `Aree di Attenzione AA`, the code at the end determines the class, in upper or
- * lower case. `Pn.d.` (in a few polygons) or a missing text means that the class was not determined. The class is then null, and the record is kept.
+ * Parses the text of the class column. In `Molto elevata P4`, `Elevata P3`, `Media P2`, `Moderata P1`, `Aree di Attenzione AA`, the first code in the text
+ * determines the class, in upper or lower case. `Pn.d.` (in a few polygons) or a missing text means that the class was not determined. The class is then
+ * null, and the record is kept.
  */
 const perFrIta = z.union([
   z.null().transform((): LandslideClass | null => null),
   z.string().trim().regex(/^$|\bP\s*n\.?\s*d\b|\b(?:AA|P[1-4])\b/i).transform((text) => (/\b(AA|P[1-4])\b/i.exec(text)?.[1]?.toUpperCase() ?? null) as LandslideClass | null),
 ]);
 
-/** Values of `cod_per_it` of the web service: the number of the class, or `AA`. */
+/** Parses `cod_per_it` of the web service: the number of the class, or `AA`. A blank text or `Pn.d.` means that the class was not determined. */
 const codPerIt = z.union([
   z.null().transform((): LandslideClass | null => null),
   z.union([z.string(), z.number()]).transform(String).pipe(z.string().trim().regex(/^$|^P?\s*n\.?\s*d\.?$|^(?:AA|[1-4])$/i))

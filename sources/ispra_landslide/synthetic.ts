@@ -31,7 +31,7 @@ const LABELS: Readonly<Record<Class, string>> = { P4: 'Molto elevata P4', P3: 'E
 function zones(x: number, y: number): Zone[] {
   const of = (level: Class, area: CellArea): Zone => ({ class: level, label: LABELS[level], area });
   return [
-    // A hazard area with many vertices. An area with a higher class overlaps half of this area.
+    // A hazard area with many vertices. An area with a higher class overlaps a part of this area.
     of('P2', jaggedArea([x + 1.5, y + 16.5, x + 20.5, y + 19.5], 16)),
     of('P4', boxArea([x + 10.5, y + 15.5, x + 24.5, y + 18.5])),
     of('P3', holedArea([x + 26.5, y + 16.5, x + 34.5, y + 24.5], [x + 28.5, y + 18.5, x + 32.5, y + 22.5])),
@@ -42,7 +42,7 @@ function zones(x: number, y: number): Zone[] {
     of('P3', crossedArea(x + 14.5, y + 30.5)),
     of('P1', spikedArea([x + 22.5, y + 30.5, x + 24.5, y + 32.5], 4)),
     of('P2', boxArea([x + 28.5, y + 32.5, x + 29.5, y + 33.5], [x + 31.5, y + 32.5, x + 32.5, y + 33.5])),
-    // Areas without a determined class: one area is far from all other areas, and one area is next to an area with a class.
+    // Two areas without a determined class. The first area overlaps the last area of this list. The second area overlaps no other area.
     { class: null, label: 'Pn.d.', area: boxArea([x + 34.5, y + 30.5, x + 38.5, y + 34.5]) },
     { class: null, label: null, area: boxArea([x + 34.5, y + 35.5, x + 36.5, y + 37.5]) },
     of('P2', boxArea([x + 36.5, y + 32.5, x + 39.5, y + 33.5])),

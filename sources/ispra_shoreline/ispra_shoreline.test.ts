@@ -28,7 +28,7 @@ describe('the shoreline change', () => {
     expect(rows.map((row) => row['avg_change_m_year'])).toContain(-7.31);
   });
 
-  it('gives the same classes from a GeoPackage', async () => {
+  it('is read from a GeoPackage with one layer', async () => {
     const path = join(folder, 'Dinamica_Litoranea_2006_2020.gpkg');
     await writeGeoPackage(path, [{
       name: 'Dinamica_Litoranea_2006_2020', srid: 3035, geometry: 'MultiLineString', fields: [{ name: 'Dinamica', type: 'string' }, { name: 'm_anno', type: 'real' }],
@@ -68,7 +68,7 @@ describeLoad('loading the shoreline change', 'ispra_shoreline', (loaded) => {
       coverage: await session.query('select member_id, position, regions from shoreline_coverage'),
       violations: (await checks()).map(({ name, samples }) => [name, samples[0]!['position']]),
     }));
-    // The position is about 13.9° E 42.3° N, in Lazio and Abruzzo.
+    // The position is about 13.9° E 42.3° N, in the boxes of Lazio and Abruzzo.
     expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [12, 13] }]);
     // In UTM zone 32, 200 m are slightly less on the ground, because the place is far east of the zone's central meridian.
     expect(found.rows).toEqual([

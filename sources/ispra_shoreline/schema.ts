@@ -1,8 +1,8 @@
 /**
- * Validates and converts the columns of the layer of shoreline change.
+ * Validates and converts the fields of the layer of shoreline change.
  *
- * ISPRA publishes the classes but no list of columns. The classes are retreat or advance of more than 5 m between the two surveys, stable, and "no
- * information". The columns are therefore found by the names below, and any other name is reported.
+ * ISPRA documents the classes: retreat or advance by more than 5 m between the two surveys, stable, and "no information". ISPRA does not document the columns.
+ * The columns are therefore found by the names in COLUMNS, and any other name is reported.
  */
 import { z } from 'zod';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
@@ -10,7 +10,7 @@ import { firstIssue, shown, type Refusal } from '../../pipelines/readers/refusal
 
 export type Dynamic = 'erosion' | 'accretion' | 'stable';
 
-/** Normalised spellings of the name of each column. */
+/** Accepted names of each column, as normalised by `normaliseHeader`. */
 export const COLUMNS = {
   dynamic: ['dinamica', 'dinamica_litoranea', 'dinamica_l', 'dinamica_2006_2020', 'dinamica_0', 'tipo_dinamica', 'tipo_dinam', 'tendenza', 'classe', 'dynamic'],
   /** Mean change in m/year, positive seaward. */
@@ -27,24 +27,24 @@ const CLASSES: Readonly<Record<string, Dynamic | null>> = {
   'non disponibile': null, 'non definita': null, 'non definito': null, 'non determinata': null, 'n d': null, nd: null,
 };
 
-/** Normalises a text to lower-case words without accents. Any other character, such as an apostrophe in place of an accent, becomes a space. */
+/** Normalises a text to lower-case words without accents. Any run of other characters, such as an apostrophe in place of an accent, becomes a space. */
 function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z]+/g, ' ').trim();
 }
 
-/** Maximum rate. A higher value means coastal works, a wrong unit or a no-data value. */
+/** Maximum absolute rate in m/year. A higher value means coastal works, a wrong unit or a no-data value. */
 const MAX_RATE_M_YEAR = 100;
 
 const MAX_CHANGE_M = 2000;
 
-/** Accepts null or a number within the limit. NaN and −9999 mean null. */
+/** Accepts null or a number from −limit to +limit. A no-data value, such as NaN or −9999, becomes null. */
 function within(limit: number, unit: string): z.ZodType<number | null> {
   return z.custom<number | null>((value) => value === null || isNoData(value) || (typeof value === 'number' && Math.abs(value) <= limit), `expected a number within ±${limit} ${unit}`)
     .transform((value) => (isNoData(value) ? null : value));
 }
 
 const published = z.strictObject({
-  /** Class of the segment; null for any of the publisher's names for "no information". */
+  /** Class of the segment; null if the text is missing, blank or one of the publisher's texts for "no information". */
   dynamic: z.union([z.null(), z.string()]).transform((text, context): Dynamic | null => {
     const found = CLASSES[plain(text ?? '')];
     if (found !== undefined) return found;
@@ -56,7 +56,8 @@ const published = z.strictObject({
 });
 
 /**
- * @param years number of years between the two surveys; null if the name of the layer does not state the years
+ * Converts the fields of a segment. If the segment has a change instead of a mean change, the change is divided by the number of years.
+ * @param years number of years between the two surveys; null if neither the layer's name nor the file's name states the years
  * @returns the class and the mean change per year, or the reason why the record is rejected
  */
 export function segmentOf(
@@ -80,7 +81,10 @@ export function segmentOf(
   return { dynamic, rate: change / years };
 }
 
-/** Returns the number of years between the two surveys from the layer's name: `Dinamica_Litoranea_2006_2020` is 14. */
+/**
+ * Returns the number of years between the two surveys in the name of a layer or file: `Dinamica_Litoranea_2006_2020` is 14. Returns null if the name does not
+ * contain two increasing years.
+ */
 export function yearsOf(layer: string): number | null {
   const found = /(?<!\d)((?:19|20)\d\d)[_-]((?:19|20)\d\d)(?!\d)/.exec(layer);
   if (found === null) return null;

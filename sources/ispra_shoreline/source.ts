@@ -15,7 +15,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const mine = looks.filter(({ path }) => NAME.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
-  // NAME also matches the other layers, because their names contain the title of the publication.
+  // NAME also matches the other layers, because the name of the file or layer contains the title of the publication.
   const companions = mine.filter(({ path }) => COMPANION.test(path));
   const edition = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((found) => found !== null) ?? null;
   if (edition === null) {

@@ -121,7 +121,7 @@ const synthetic: Synthetic = {
         distance = Math.round(distance * 100) / 100;
         if (distance <= RADIUS_M) near.push({ segment, distance });
       });
-      // If two segments have the same distance from the parcel, the segment with the more severe change comes first.
+      // If two segments have the same distance from the parcel, the segment with the lower mean change comes first, and a segment without a mean comes last.
       const rank = (segment: Segment): number => changeOf(segment) ?? Infinity;
       near.sort((a, b) => a.distance - b.distance || rank(a.segment) - rank(b.segment) || ((a.segment.dynamic ?? '') < (b.segment.dynamic ?? '') ? -1 : 1));
       return {

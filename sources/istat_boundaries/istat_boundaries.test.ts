@@ -44,9 +44,9 @@ describe('the boundaries', () => {
       ['with two top folders', 'Limiti01012026_g.zip', (path: string) => `a/${path}`],
       ['without any folder', 'Limiti01012026_g.zip', (path: string) => basename(path)],
       ['with extensions in capital letters', 'Limiti01012026_g.zip', (path: string) => path.replace(/\.\w+$/, (ending) => ending.toUpperCase())],
-      ['in the detailed edition', 'Limiti01012026.zip', (path: string) => withoutTop(path).replaceAll('_g', '')],
+      ['with the file names of the detailed edition', 'Limiti01012026.zip', (path: string) => withoutTop(path).replaceAll('_g', '')],
       ['without the files that declare the encoding', 'Limiti01012026_g.zip', (path: string) => (path.endsWith('.cpg') ? null : withoutTop(path))],
-    ])('give the same rows as the published zip: %s', async (_words, name, path) => {
+    ])('give the same rows if the zip is repacked %s', async (_words, name, path) => {
       const expected = await trial(source, EDITION);
       const { recognition, collected, error } = await trial(source, await repacked(name, path));
       expect(error).toBeNull();
@@ -80,7 +80,7 @@ describe('the boundaries', () => {
     expect((await trial(source, join(folder, 'ComSez2021.shp'))).recognition).toBeNull();
   });
 
-  test('do not include the features of an unrelated GeoJSON', async () => {
+  test('are not recognised in an unrelated GeoJSON file', async () => {
     await writeFile(join(folder, 'x.geojson'), '{"type":"FeatureCollection","features":[]}');
     expect((await trial(source, join(folder, 'x.geojson'))).recognition).toBeNull();
   });

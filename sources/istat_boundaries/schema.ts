@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export type Level = 'comune' | 'provincia' | 'regione';
 
-/** Published column names of each field in all editions, by level. */
+/** Column names of each field in all editions, as normalised by `normaliseHeader`, by level. */
 export const COLUMNS = {
   comune: { code: 'pro_com', padded_code: 'pro_com_t', name: 'comune' },
   provincia: { unit: 'cod_uts', code: ['cod_prov', 'cod_pro'], unit_name: 'den_uts', name: ['den_prov', 'provincia'], city: 'den_cm' },
@@ -45,7 +45,7 @@ export const OPTIONAL = {
   geojson: [],
 } as const;
 
-/** Declared types of the columns in shapefiles. GeoJSON declares no types. */
+/** Types that the known files declare for each column. The types in `geojson` are not checked, because GeoJSON declares no types. */
 export const TYPES = {
   comune: { code: 'number', padded_code: 'text', name: 'text' },
   provincia: { unit: 'number', code: 'number', unit_name: 'text', name: 'text', city: 'text' },

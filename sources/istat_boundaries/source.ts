@@ -22,7 +22,10 @@ const raw_boundary: Columns = {
 
 type Form = keyof typeof SCHEMAS;
 
-/** Names such as `Limiti01012026_g`, `Com0101YYYY_g_WGS84`, `Reg2021`. `limits_IT_municipalities` is all of Italy, and `limits_P_60_…` is one province. */
+/**
+ * Names of complete files, such as `Limiti01012026_g`, `Com0101YYYY_g_WGS84`, `Reg2021`. `limits_IT_municipalities` is all of Italy, and `limits_P_60_…` is one
+ * province.
+ */
 const WHOLE: WholeName = {
   whole: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)(?:\d{4}|\d{8})(?:_g)?(?:_WGS84)?$|^limits_IT_municipalities$/i,
   stated: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)\d{4}|^limits_/i,
@@ -32,7 +35,7 @@ const PART = /^limits_([A-Z]+(?:_\d+)?)_/i;
 
 /**
  * Returns the key in SCHEMAS for a layer with this name and these columns. Returns `aside` for the groups of regions, which are ignored, and null for any other
- * layer. Census sections have all columns of comuni, so a layer with a column `SEZ…` is never one of comuni.
+ * layer. Census sections have all columns of comuni, so a layer with a column `SEZ…` is never a layer of comuni.
  */
 function formOf(name: string, fields: readonly string[]): Form | 'aside' | null {
   if (resembles(fields, EDITIONS.geojson)) return 'geojson';
@@ -44,7 +47,7 @@ function formOf(name: string, fields: readonly string[]): Form | 'aside' | null 
   return null;
 }
 
-/** Returns the normalised column names of a layer. In GeoJSON, the first feature contains the names. */
+/** Returns the normalised column names of a layer. In GeoJSON, the names are the keys of the first `properties` object. */
 function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
   if (!/\.geojson$/i.test(path)) return fields ?? [];
   const properties = /"properties"\s*:\s*\{([^{}]*)/.exec(head.toString('utf8'))?.[1] ?? '';

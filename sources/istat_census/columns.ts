@@ -84,5 +84,5 @@ export const SECTION_EDITIONS = {
   '2021 (with dwellings and buildings)': [...SECTION_BASE, 'ABI21', 'EDI21', 'SHAPE_Leng', 'SHAPE_Area'],
 } as const;
 
-/** Columns that only the releases of 2023 and later have: cohabiting families, migratory background and cars. */
+/** First columns of the three topics that only the releases of 2023 and later contain: cohabiting families, migratory background and cars. */
 export const SINCE_2023: readonly string[] = ['pf9', 'em1', 'na1'];

@@ -27,7 +27,7 @@ const folder = temporaryFolder();
 const recognition = async (path: string): Promise<Recognition | null> =>
   (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;
 
-/** Returns the records, the rows, and the rejects without messages. Requires a single member. */
+/** Returns the number of records, the rows, and the position and code of each reject. Requires a single member. */
 function summary({ members, rows }: Collected) {
   expect(members).toHaveLength(1);
   const member = members[0]!;
@@ -116,7 +116,7 @@ describe('reading geometry', () => {
     return join(folder, `${name}.shp`);
   }
 
-  it('keeps codes as text, reads 0 as missing only in fields where 0 means not stated, and rejects records that cannot be located', async () => {
+  it('keeps codes as text, reads 0 as missing only in fields where 0 means not stated, and rejects invalid codes and other regions', async () => {
     const path = await shapefile('R02_21_WGS84', [
       [2, 7, 7901, 1, 79010000001, 1, 17, 10],
       [2, 7, 7901, 2, 79010000002, 0, 0, 0],
@@ -228,7 +228,7 @@ describe('recognising indicators', () => {
     expect(note).not.toContain('withheld');
   });
 
-  it('ignores the list of fields, and does not recognise files of other sources', async () => {
+  it('ignores the list of fields, and does not recognise an unrelated file', async () => {
     const list = join(folder, 'TRACCIATO FILE REGIONALI.xlsx');
     await writeXlsx(list, 'TRACCIATO', [['SEZ21_ID', 'Codice della sezione'], ['P1', 'Popolazione residente - totale']]);
     expect(await recognition(list)).toMatchObject({ role: 'field_list', ignored: expect.stringContaining('without data') });

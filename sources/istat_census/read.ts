@@ -50,7 +50,10 @@ export function otherRegion(found: number, region: number | null): Refusal | nul
   return region === null || found === region ? null : { code: 'region_other', message: `region_code: expected ${region} as in the first record, found ${found}` };
 }
 
-/** Reads one file of indicators as a stream. The position is the row number of the sheet or the line number of the CSV. */
+/**
+ * Reads the indicators from a workbook, a CSV file, or each workbook and CSV file of a zip. The position is the row number of the sheet or the line number of
+ * the CSV.
+ */
 export async function readIndicators(file: InputFile, sink: Sink): Promise<void> {
   const name = file.name.toLowerCase();
   const whole: Indicators = { name: file.name, path: '', size: file.size, region: file.region };

@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { INDICATORS } from './columns.ts';
 
 /**
- * Schema of a code, which a spreadsheet or a table may have converted to a number: `70010000001`, `70010000001.0`, `7.0010000001E10`, 70010000001. The result
- * is the digits without leading zeros.
+ * Returns the schema of a code. A spreadsheet or dBASE table may have converted the code to a number: `70010000001`, `70010000001.0`, `7.0010000001E10`,
+ * 70010000001. The result is the digits without leading zeros.
  * @param least minimum number of digits
  * @param most maximum number of digits
+ * @param what description of the code in the message of an invalid value
  */
 const code = (least: number, most: number, what: string) => z.union([z.string(), z.number()]).transform((value, context) => {
   const text = String(value).trim();

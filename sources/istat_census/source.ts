@@ -11,10 +11,11 @@ import { manifest } from './manifest.ts';
 import { INDICATOR_COLUMNS, INDICATOR_FILE, editionOf, otherRegion, readIndicators } from './read.ts';
 import { sectionRow } from './schema.ts';
 
-/** Names such as `R15_21.zip` and the shapefile inside. */
+/** Names of complete files, such as `R15_21.zip`, and of the shapefile inside. */
 const WHOLE_BASES: WholeName = { whole: /^R\d{2}_21(?:_WGS84)?$/i, stated: /^R\d{2}_21/i };
-/** Names such as `Dati_regionali_2021.zip` and `R02_indicatori_2021_sezioni.xlsx`. REGION_WORKBOOK matches names such as `R18_Calabria_2023_sezioni.xlsx`. */
+/** Names of complete files, such as `Dati_regionali_2021.zip` and `R02_indicatori_2021_sezioni.xlsx`. */
 const WHOLE_INDICATORS: WholeName = { whole: /^(?:Dati_regionali_\d{4}|R\d{2}_indicatori_\d{4}_sezioni)$/i, stated: /^(?:Dati_regionali|R\d{2}_)/i };
+/** Pattern of the names of workbooks since 2023, such as `R18_Calabria_2023_sezioni.xlsx`. */
 const REGION_WORKBOOK = /^R\d{2}_(.+)_\d{4}_sezioni$/i;
 const BASES_VINTAGE = 'basi_2021';
 /** Pattern of the tables that come with the geometry, as CSV (UTF-16, tabs), xlsx and ods. */
@@ -86,7 +87,10 @@ function mentionsFields(text: string): boolean {
   return text.includes('SEZ21_ID') && /Popolazione residente/i.test(text);
 }
 
-/** @param inner path of the workbook inside the probed zip with a final slash; empty for a single workbook */
+/**
+ * Recognises a workbook of indicators by its header.
+ * @param inner path of the workbook inside the probed zip, with a final slash; empty for a single workbook
+ */
 async function recogniseWorkbook(probe: Probe, name: string, inner: string, names: readonly string[]): Promise<Recognition | null> {
   const entries = inner === '' ? probe.entries ?? [] : await probe.entriesOf(inner.slice(0, -1));
   const sheet = entries.find((entry) => /^xl\/worksheets\/[^/]+\.xml$/.test(entry.path));
@@ -104,6 +108,7 @@ function recogniseCsv(name: string, head: Buffer, names: readonly string[]): Rec
 }
 
 /**
+ * Recognises a table of indicators by its header and its first record.
  * @param names name of the file and, if it is in a zip, of the entry
  * @throws `CENSUS_EDITION`
  */

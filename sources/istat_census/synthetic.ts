@@ -48,10 +48,13 @@ const ENCLAVE = 5;
 /** Returns the number of a sheet, shifted by four in each further comune. Every case therefore occurs even in a region of small comuni. */
 const countOf = (sheet: SyntheticSheet): number => sheet.index + 4 * sheet.comune.index;
 const placeOf = (sheet: SyntheticSheet): number => countOf(sheet) % GROUP;
-/** Returns whether a sheet is in no census section. This applies to every thirteenth sheet. */
+/** Returns whether a sheet is in no census section. This applies to every thirteenth sheet. @param count number of the sheet from `countOf` */
 const isGap = (count: number): boolean => count % 13 === 12;
 
-/** Number of the enclave in the first sheet of a comune. Every other census section has the number of its first sheet, from 1. */
+/**
+ * Number of the enclave in the first sheet of a comune. The number increases by 1 with each sheet. A census section that is not an enclave has the number of
+ * its first sheet, from 1.
+ */
 const FIRST_ENCLAVE = 5_000_000;
 const HOMELESS = 8_888_888;
 const CONTESTED = 9_999_999;
@@ -80,7 +83,7 @@ function* membership(sheet: SyntheticSheet, parcels: readonly SyntheticParcel[])
 
 interface Section {
   readonly number: number;
-  /** In degrees. */
+  /** Polygons in degrees of longitude and latitude. */
   readonly polygons: (readonly (readonly LonLat[])[])[];
 }
 
@@ -162,7 +165,7 @@ function figuresOf(random: Random): Record<string, number> {
   figures['ST1'] = sum(foreign);
   figures['ST16'] = random.below(sum(foreign) + 1);
   figures['ST19'] = sum(foreign) - figures['ST16'];
-  // Some residents, such as residents of a convent or barracks, belong to no household.
+  // In some census sections, no resident belongs to a household, as in a convent or barracks.
   const households = random.below(20) === 0 ? [0, 0, 0, 0, 0, 0] : split(1 + Math.floor(total / 3), 6, random);
   figures['PF1'] = sum(households);
   households.forEach((value, i) => (figures[`PF${3 + i}`] = value));
@@ -200,7 +203,7 @@ function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
       if (knowledge !== 'figures') continue;
       const cells = row(region, comune, id, figures);
       first ??= cells;
-      // In two rows, a spreadsheet converted the code to a number: one code kept its digits, and the other code got a decimal.
+      // In two rows of each comune, a spreadsheet converted the code to a number: one code kept its digits, and the other code got a decimal.
       if (written === 1) cells[7] = Number(id);
       if (written === 2) cells[7] = `${id}.0`;
       written += 1;
@@ -208,7 +211,8 @@ function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
     }
     yield row(region, comune, sectionId(comune, HOMELESS), known(region, sectionId(comune, HOMELESS)).figures);
     if (comune.index !== 0) continue;
-    // The first census section is repeated with other numbers, which must not be used. The last row contains a count that is not a number and must be rejected.
+    // The first census section of the first comune is repeated with other numbers, which must not be used. The next row has a count that is not a number and
+    // must be rejected.
     if (first !== null) yield [...first.slice(0, 11), ...first.slice(11).map(() => 1)];
     yield row(region, comune, sectionId(comune, 7_777_777), known(region, 'refused').figures).map((cell, i) => (i === 11 ? 'n.d.' : cell));
   }
@@ -304,6 +308,7 @@ function spread(residents: number, weights: readonly number[]): number[] {
 interface ComuneFigures {
   /** Residents per household, without fictitious census sections. */
   readonly household: number;
+  /** Residents, including residents without a home. */
   readonly residents: number;
 }
 
@@ -319,7 +324,10 @@ function comuneFigures(region: SyntheticRegion, comune: SyntheticComune): Comune
   return { household: residents / households, residents: residents + (known(region, sectionId(comune, HOMELESS)).figures['P1'] ?? 0) };
 }
 
-/** Yields the section `population` of each land parcel in a census section. @param weights in the order of the fids */
+/**
+ * Yields the index and the expected section `population` of each land parcel in a census section. Yields nothing if the row of the census section is missing.
+ * @param weights in the order of the fids
+ */
 function* populationOf(
   region: SyntheticRegion, comune: SyntheticComune, id: string, weights: readonly Weight[], of: ComuneFigures,
 ): Generator<readonly [index: number, population: Record<string, unknown>]> {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 
-/** Published column names of each field. Names are compared without case, accents, line breaks and footnote marks. */
+/** Published column names of each field. Names are compared without case, accents, line breaks and footnote marks. A final `*` matches any ending. */
 export const COLUMNS = {
   region_code: 'Codice Regione',
   province_code: "Codice dell'Unità territoriale sovracomunale*",
@@ -50,7 +50,7 @@ const trimmed = z.string().transform((text) => text.replaceAll('\u00a0', ' ').tr
 const text = (expected: string) => trimmed.pipe(z.string().min(1, expected));
 const code = (pattern: RegExp, expected: string) => trimmed.pipe(z.string().regex(pattern, expected));
 const optional = trimmed.transform((value) => (value === '' ? null : value));
-/** Code that is published without leading zeros: `1001` is `001001`. */
+/** Former ISTAT code, which is published without leading zeros: `1001` is `001001`. Null if blank. */
 const former = trimmed.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')).transform((value) => (value === '' ? null : value.padStart(6, '0')));
 
 export const schema = z.strictObject({

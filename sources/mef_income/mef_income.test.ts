@@ -49,7 +49,7 @@ describe('MEF files', () => {
     ]);
   });
 
-  it('are rejected if the postal code or the year is missing, or if the level is the province', async () => {
+  it('are rejected if the CAP column or the tax year is missing, or if the level is the province', async () => {
     const [header, row] = readFileSync(join(FOLDER, 'fixture', 'taxpayers-without-a-place.csv'), 'latin1').split('\r\n') as [string, string];
     const province = join(folder, 'provinciale.csv');
     await writeFile(province, `${header.replace('Codice catastale', 'Provincia')}\r\n${row}\r\n`);

@@ -47,6 +47,7 @@ const pairOf = (words: string): string[] => [`${words} - Frequenza`, `${words} -
 /**
  * Returns the columns of an edition.
  * @param key columns that come before the comune
+ * @param credit name of the tax credit
  * @param total columns that come before the brackets
  */
 const editionOf = (key: readonly string[], credit: 'Bonus spettante' | 'Trattamento spettante', total: readonly string[]): string[] => [

@@ -43,14 +43,14 @@ interface Declared {
   readonly taxable: readonly [number, number];
 }
 
-/** Withheld brackets since 2023, in rotation over the comuni: none, two, none, two others, four. Since 2023, a bracket is never withheld alone. */
+/** Indexes of the withheld brackets since 2023, in rotation over the comuni and over the postal codes. A bracket is never withheld alone. */
 const WITHHELD: readonly (readonly number[])[] = [[], [0, 7], [], [6, 7], [0, 5, 6, 7]];
 const WITHHELD_BEFORE: readonly (readonly number[])[] = [[], [7], [0], []];
 
 function declared(random: Random, taxpayers: number, unit: number, year: number): Declared {
   const weights = [1, 22, 11, 26, 30, 5, 3, 2];
   const whole = weights.map((weight, bracket): readonly [number, number] => {
-    // One comune in five has no taxpayers in the lowest bracket. The value of this bracket is then 0 instead of withheld.
+    // One comune or postal code in five has no taxpayers in the lowest bracket. The value of this bracket is then 0 instead of withheld.
     const n = unit % WITHHELD.length === 2 && bracket === 0 ? 0 : Math.max(4, Math.round((taxpayers * weight * (70 + random.below(60))) / 10_400));
     const [low, high] = itemAt(MEANS, bracket);
     return [n, n * low + random.below(n * (high - low) + 1)];
@@ -74,8 +74,8 @@ function ofComune(region: SyntheticRegion, comune: SyntheticComune, year: number
 }
 
 /**
- * Returns the data of one postal code of the comune. The sum of the taxpayers of all codes is smaller than the number of taxpayers of the comune. The number of
- * taxpayers of the third code is withheld.
+ * Returns the data of one postal code of the comune, or null if the comune does not have this code or has only one code. The sum of the taxpayers of all
+ * codes is smaller than the number of taxpayers of the comune. The number of taxpayers of the third code is withheld.
  */
 function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: string, year: number): Declared | null {
   const number = comune.postalCodes.indexOf(cap);
@@ -175,7 +175,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
 
 // --- truth -------------------------------------------------------------------------------------------------------
 
-/** Returns n / d exactly with `decimals` decimals. Halves are rounded away from zero, like PostgreSQL's numeric. */
+/** Returns the quotient of two positive integers, rounded to `decimals` decimals. Halves are rounded up, as PostgreSQL rounds a positive numeric. */
 function ratio(n: bigint, d: bigint, decimals: number): number {
   const scale = 10n ** BigInt(decimals);
   return Number(((2n * n * scale) / d + 1n) / 2n) / Number(scale);
@@ -218,7 +218,10 @@ function gini({ brackets, total }: Declared, year: number): number {
   return ratio(n * a - area, n * a, 4);
 }
 
-/** Returns the expected values of the section without the price, which comes from OMI, and without the affordability, which depends on the price. */
+/**
+ * Returns a function that returns the expected section `economics` of a parcel, without the price, which comes from OMI, and without the affordability, which
+ * depends on the price.
+ */
 function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
   const known = new Map<string, Record<string, unknown> | null>();
   const find = (comune: SyntheticComune, cap: string | null): { level: 'cap' | 'comune'; year: number; found: Declared } | null => {

@@ -1,4 +1,4 @@
-/** Places of culture in the ministry's list. */
+/** Places of culture in the result of the query or in the ministry's list. */
 import { ADDRESS_COLUMNS, PLACE_OF_POINT, pointLayer, PUBLISHED_COMUNE, PUBLISHED_POSITION } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 

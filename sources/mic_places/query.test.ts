@@ -37,7 +37,7 @@ function describedTriples(markdown: string): Triple[] {
 }
 
 describe('the query of places of culture', () => {
-  it('requests one page of 2,000 rows with the reader\'s columns, without sorting, grouping, filters or aggregates', () => {
+  it('requests one page of 2,000 rows with the reader\'s columns, without sorting, grouping, filters, counts or `distinct`', () => {
     expect(QUERY).toMatchObject({ limit: 2000, offset: 0 });
     expect([...QUERY.variables].sort()).toEqual([...ANSWER.query].sort());
     expect(text('query.sparql').replace(/^#.*$/gm, '')).not.toMatch(/order\s+by|group\s+by|filter|count|distinct/i);
@@ -77,7 +77,7 @@ describe('the query of places of culture', () => {
     ]);
   });
 
-  it('returns the first complete pair of coordinates, and prefers the institutional name to the label', async () => {
+  it('is read with the first complete pair of coordinates, and with the label only if there is no institutional name', async () => {
     expect(await staged(answerOf(QUERY, readTurtle(text('fixture/made_endpoint.ttl'))))).toMatchObject([
       { name: 'Museo di nulla', class: 'Storia', lat: 41.501, lon: 14.501, number: 12, street_words: ['roma'], comune_key: 'campo finto' },
       { name: 'Museo di nulla', class: 'Arte' },

@@ -12,7 +12,7 @@ import { ANSWER, COLUMNS, OPTIONAL, place, PUBLISHED } from './schema.ts';
 
 const BATCH = 1000;
 
-/** Returns the delimiter: a comma in files from endpoints, a semicolon in files from spreadsheets. */
+/** Returns the delimiter: a semicolon if the first line contains a semicolon, as in files from spreadsheets, otherwise a comma. */
 export function delimiterOf(text: string): CsvOptions['delimiter'] {
   return firstLine(text).includes(';') ? ';' : ',';
 }
@@ -20,7 +20,7 @@ export function delimiterOf(text: string): CsvOptions['delimiter'] {
 /** Pattern of the postal code and the province, which surround the comune in `Via Roma, 12 - 86100 Campobasso (CB)`. */
 const AROUND_COMUNE = /(?<!\d)\d{5}(?!\d)|\([A-Za-z]{2}\)/g;
 
-/** Returns the address without the comune, if the address ends with the comune. */
+/** Returns the address without the comune at its end. Returns an address that does not end with the comune unchanged. */
 function streetOf(address: string | null, comune: string | null): string | null {
   const key = comuneKey(comune ?? '');
   if (address === null || key === '') return address;

@@ -71,8 +71,8 @@ const published = z.strictObject({
 });
 
 /**
- * Selects the name and the coordinates. The name is the institutional name, or the label if there is none. The coordinates are the first complete
- * pair of the place, of the place's geometry, or of the site's geometry.
+ * Selects the name and the coordinates. The name is the institutional name, or the label if there is none. The coordinates are the first complete pair of the
+ * place, of the place's geometry, or of the site's geometry. If no pair is complete, the pair of the place is kept.
  */
 export const place = published.transform(({ label, lat, lon, place_lat, place_lon, site_lat, site_lon, ...fields }, context) => {
   const name = fields.name ?? label;

@@ -10,10 +10,10 @@ import { ANSWER, COLUMNS, PUBLISHED } from './schema.ts';
 /** Pattern of the start of names such as `luoghi_della_cultura_20260701`, `datasetLuoghiDellaCultura` and `dbunico_luoghi`. */
 const STEM = '(?:(?:dataset[-_ ]?)?luoghi[-_ ]?(?:della[-_ ]?)?cultura|dbunico[-_ ]luoghi)';
 const NAME = new RegExp(`^${STEM}`, 'i');
-/** Name of the whole list, with its day or year. A file with any other word in its name contains a part of Italy. */
+/** Name of the whole list, with or without a day or year. A file with any other word in its name contains a part of Italy. */
 const WHOLE: WholeName = { whole: new RegExp(`^${STEM}(?:[-_ ]?\\d{4}(?:[-_]?\\d{2}[-_]?\\d{2})?)?$`, 'i'), stated: NAME };
 const KEYS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
-/** Fields that other tables of points have as well. */
+/** Fields that tables of other points have, too. A table with only these fields is not recognised unless its name matches NAME. */
 const ORDINARY: readonly string[] = ['place_id', 'name', 'address', 'comune', 'province', 'lat', 'lon'];
 /** Minimum number of known columns in a table whose name does not match NAME. If the name matches, half of this number is enough. */
 const ENOUGH = 8;

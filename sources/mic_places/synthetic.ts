@@ -1,7 +1,7 @@
 /**
  * Writes places of culture of the synthetic region: the result of this source's query, and the ministry's list of the same day. The list contains only places
- * with an institutional name. Most places have no coordinates, some have no type, and some have wrong coordinates. A place is repeated for each of its
- * disciplines.
+ * with an institutional name. Most places have no coordinates, some have no type, and some have wrong coordinates. Some places are repeated with a
+ * second discipline.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';

@@ -7,7 +7,7 @@ import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { COLUMNS, EDITIONS, OF_STATE_ONLY, schoolYear } from './schema.ts';
 
-/** Name `SCUANAGRAFESTAT20242520240901`: list, school year, day of issue. */
+/** Names of complete lists, such as `SCUANAGRAFESTAT20242520240901`: list, school year and, in some names, day of issue. */
 const WHOLE: WholeName = { whole: /^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)\d{6}(?:\d{8})?$/i, stated: /^SCUANA(?:GRAFE|AUT)/i };
 const USED = Object.values(COLUMNS).map(normaliseHeader);
 /** Minimum share of the mapped columns in a header that is recognised as a list of schools. */
@@ -24,7 +24,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const year = rows.map((row) => schoolYear(row[at(COLUMNS.school_year)] ?? '')).find((found) => found !== null) ?? schoolYear(/(20\d{4})/.exec(probe.name)?.[1] ?? '');
   const [, group, list] = /SCUANA(GRAFE|AUT)(STAT|PAR)/i.exec(probe.name) ?? [];
   // If a copy has a different name, its content identifies the list. Only lists of state schools name an institute, and lists of Aosta and the autonomous
-  // provinces contain no other schools.
+  // provinces contain no schools of other regions.
   const kind = list?.toUpperCase() ?? (OF_STATE_ONLY.some((name) => at(name) !== -1) ? 'STAT' : 'PAR');
   const isAutonomous = group === undefined ? rows.length > 0 && rows.every((row) => AUTONOMOUS.test(row[at(COLUMNS.region)] ?? '')) : group.toUpperCase() === 'AUT';
   const role = `${isAutonomous ? 'AUT' : ''}${kind}`;

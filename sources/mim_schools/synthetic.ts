@@ -25,7 +25,7 @@ const isPrivate = ({ nth }: SyntheticPoint): boolean => nth % 5 === 4;
 const idOf = (point: SyntheticPoint): string => `${point.comune.province.sigla}${isPrivate(point) ? '1M' : 'EE'}${serialOf(point, 6).slice(-6)}`.padEnd(10, 'X');
 const nameOf = (point: SyntheticPoint): string => (point.nth % 6 === 1 ? `"NESSUNO ${idOf(point)}"` : `LUIGI NESSUNO ${idOf(point)}`);
 const typeOf = (point: SyntheticPoint): string => `${cyclicItem(TYPES, point.nth)}${isPrivate(point) ? ' NON STATALE' : ''}`;
-/** Returns the address in the publisher's spelling. In the lists of Bolzano, the number comes after many spaces, without a comma. */
+/** Returns the address in the publisher's spelling. In some addresses, as in the lists of Bolzano, the number comes after many spaces, without a comma. */
 function writtenOf({ street, number, nth, reason }: SyntheticPoint): string {
   return street === '' ? NONE : number === '' ? street : nth % 3 === 2 || reason !== null ? `${street}      ${number}` : `${street}, ${number}`;
 }

@@ -39,7 +39,7 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
   let files = 0;
   let done = 0;
   for (const entry of zip.entries) {
-    // The entries of an inner zip are not counted. The inner zip is counted as one entry.
+    // Progress counts an inner zip as one entry, so the entries of an inner zip report no progress.
     if (prefix === '') sink.progress(done);
     done += entry.compressedSize;
     const path = prefix + entry.path;
@@ -272,7 +272,7 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   return { networkLinks: reader.networkLinks };
 }
 
-/** @param pattern expression that captures the year and the half */
+/** Returns the half-year in a text, or null if the pattern does not match. @param pattern expression that captures the year and the half */
 function semesterIn(pattern: RegExp, text: string): Semester | null {
   const [, year, half] = pattern.exec(text) ?? [];
   return year === undefined || half === undefined ? null : semesterOf(year, half);
@@ -292,7 +292,7 @@ interface KmlFacts {
 
 /**
  * Reads one zone of a KML. An unusable part or hole is rejected as a separate record, and the zone keeps its other parts.
- * @returns the number of rejected parts
+ * @returns the number of rejected parts and holes
  */
 function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink): number {
   const { number: position } = placemark;

@@ -20,8 +20,8 @@ interface Dated {
 }
 
 /**
- * Returns the half-year of a KML of OMI perimeters and the time at which the KML was generated. Returns null if the KML is a different document or does not
- * state a half-year. The half-year is never guessed.
+ * Returns the half-year of a KML of OMI perimeters and the time at which the KML was generated. Returns null if the file is not a KML of OMI perimeters or does
+ * not state a half-year. The half-year is never guessed.
  */
 function perimeterOf(head: Buffer, name: string): Dated | null {
   const text = head.toString('latin1');

@@ -123,7 +123,7 @@ type Kind = readonly [number, Quotation['stato'], boolean];
 const RESIDENTIAL: readonly Kind[] = [[20, 'NORMALE', true], [20, 'OTTIMO', false], [21, 'NORMALE', true]];
 
 function kindsOf(comune: SyntheticComune, zona: string): readonly Kind[] {
-  // Most rural zones are not quoted.
+  // The rural zone of every second comune is not quoted.
   if (zona.startsWith('R')) return comune.index % 2 === 1 ? [[20, 'NORMALE', true], [1, 'NORMALE', true]] : [];
   const kinds: Kind[] = [...RESIDENTIAL, [5, 'NORMALE', true], [13, null, true]];
   if (zona === 'B1') kinds.push([19, 'OTTIMO', true]);
@@ -294,7 +294,7 @@ function polygon(outer: Ring, holes: readonly Ring[] = []): string {
   return `<Polygon>\n${boundary('outer', outer)}${holes.map((hole) => boundary('inner', hole)).join('')}</Polygon>\n`;
 }
 
-/** Returns a rectangle to the east of all comuni. */
+/** Returns a square to the east of all comuni. @param number number of the square, from west to east @param size side in degrees */
 function away(region: SyntheticRegion, comune: SyntheticComune, number: number, size: number): ReturnType<typeof boxRing> {
   const west = region.box[2] + 0.01 + number * 0.002;
   const south = comune.box[1] + 0.001;
@@ -415,7 +415,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
 
 // --- truth -------------------------------------------------------------------------------------------------------
 
-/** Returns n / d with `decimals` decimals. Halves are rounded away from zero, like PostgreSQL's numeric. */
+/** Returns the quotient of two positive integers, rounded to `decimals` decimals. Halves are rounded up, as PostgreSQL rounds a positive numeric. */
 function ratio(n: number, d: number, decimals: number): number {
   const scale = 10n ** BigInt(decimals);
   const doubled = (2n * BigInt(n) * scale) / BigInt(d);

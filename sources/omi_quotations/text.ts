@@ -26,7 +26,7 @@ export function decodeLine(bytes: Buffer): string {
 }
 
 export interface Line {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly number: number;
   /** Text of the line without the line end. */
   readonly text: string;
@@ -110,7 +110,7 @@ export class MixedDecoder {
   }
 }
 
-/** Returns the number of bytes of the UTF-8 sequence that starts with this byte, or 0 if no sequence does. */
+/** Returns the number of bytes of the UTF-8 sequence that starts with this byte, or 0 if no sequence starts with it. */
 function sequenceLength(lead: number): number {
   if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead <= 0xdf) return 2;

@@ -13,7 +13,7 @@ describe('postal codes', () => {
     ['tax returns by postal code', 'Anno di imposta;CAP;Codice catastale;Codice Istat Comune;Numero contribuenti\r\n2023;15121;Z001;070901;5\r\n'],
     ['the list of comuni', 'Codice Comune formato numerico;Denominazione in italiano;Codice Catastale del comune\r\n70901;Finto;Z001\r\n'],
     ['addresses with a postal code', 'codice_istat;cap;odonimo;civico\n070901;86001;VIA FINTA;1\n'],
-    ['a postal code without a comune', 'cap;provincia\n86001;CB\n'],
+    ['a table of postal codes without comuni', 'cap;provincia\n86001;CB\n'],
     ['a table with many additional columns', `codice_istat;cap;${Array.from({ length: 30 }, (_, i) => `c${i}`).join(';')}\n`],
   ])('are not read from %s', async (_what, text) => {
     const path = join(folder, 'other.csv');

@@ -38,7 +38,7 @@ function isTable(head: Buffer, name: Name): boolean {
   );
 }
 
-/** Recognises a list whose first object has a CAP and a code of the comune. */
+/** Returns whether the text is a JSON list of objects with the keys that `hasColumns` requires, and without columns of other tables. */
 function isJson(head: Buffer, name: Name): boolean {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   if (!/^\s*\[\s*\{/.test(text)) return false;

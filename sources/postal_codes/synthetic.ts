@@ -1,4 +1,4 @@
-/** Writes synthetic postal codes: a table with common quirks, an older table that must be ignored, and areas for the comune with several codes. */
+/** Writes synthetic postal codes: a table with common quirks, an older table that must not be used, and areas for the comune with several codes. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';

@@ -17,7 +17,7 @@ export const COLUMNS = {
   lon: ['longitudine'],
 } as const;
 
-/** All columns of the files of 2024 to 2026, which have different spellings. Some files lack `data_inizio_validita`. */
+/** Columns of the files of 2024 to 2026, in all spellings. `data_inizio_validita` is not listed, because some files lack this column. */
 export const EDITIONS = {
   '2024–2026': [
     'cod_farmacia|codice_farmacia|codice_identificativo_farmacia', 'cod_farmacia_asl|codice_farmacia_asl', 'indirizzo', 'descrizione_farmacia', 'p_iva|partita_iva', 'cap',

@@ -38,7 +38,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (names.filter((name) => TELLING.includes(name)).length < 2) return null;
   const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})(?!\d)/.exec(probe.name) ?? [];
   const named = year === undefined || month === undefined || day === undefined ? null : isoDate(`${day}/${month}/${year}`);
-  // If the file name has no day, the newest day in the rows counts as the day of the file.
+  // If the file name has no day, the newest day in the first rows counts as the day of the file.
   const newest = named ?? lines.slice(1).flatMap((line) => cellsOf(line, ';').map((cell) => isoDate(cell.trim().slice(0, 10))))
     .filter((date) => date !== null && date < '2100').sort().at(-1) ?? null;
   if (newest === null) {

@@ -1,8 +1,9 @@
 import type { Download } from '../../pipelines/contract/download.ts';
 import { tilesOf } from '../../pipelines/readers/map-tiles.ts';
 
-/** Side of a tile in metres. The names of tiles contain coordinates in units of 10 km. */
+/** Side of a tile in metres. */
 const TILE = 50_000;
+/** Side of a tile in units of 10 km. The names of tiles contain coordinates in these units. */
 const UNITS = 5;
 /** Easting in units of 10 km from which the two digits of a name start again at 0, with `e` instead of `w`. */
 const EAST = 100;

@@ -1,4 +1,4 @@
-/** Tiles of TINITALY: the extent and format of each raster. The cells stay in the file. */
+/** Defines the layer of TINITALY. The layer stores the extent and format of each raster, but not the cells. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 import { tileLayer } from '../../pipelines/readers/raster-tiles.ts';
 

@@ -6,7 +6,7 @@ import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 export const NAME = /^[ew]\d{5}_s10(?![a-z0-9])[^/]*\.tiff?$/i;
 
 const CELL = cellsOf(10, '10 m');
-/** The highest value is Mont Blanc, 4,808 m. The lowest values are drained land below sea level and quarries. */
+/** Elevation in metres. The highest point is Mont Blanc, 4,808 m. The lowest points are drained land and quarries below sea level. */
 const METRES = z.number().min(-100, 'expected metres, −100 or more').max(4900, 'expected metres, 4,900 or less').nullable();
 
 export const tile = TILE.extend({ epsg: z.literal(32632, 'expected EPSG:32632'), cell_width: CELL, cell_height: CELL, min_value: METRES, max_value: METRES });

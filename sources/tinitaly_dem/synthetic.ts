@@ -1,6 +1,6 @@
 /**
  * Writes the elevation of the ground as tiles of 50 km. Tiles contain only the extent of the region, as tiles at the coast contain only the extent of the land.
- * In every fifth sheet, a strip has no data.
+ * About one of five sheets contains an area without data.
  */
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { GROUND_CELL_M, groundModel, reliefOf } from '../../pipelines/synthetic/
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
-/** Number of cells along a tile. */
+/** Number of cells along a side of a tile. */
 const TILE = 5000;
 
 const synthetic: Synthetic = {

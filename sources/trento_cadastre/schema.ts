@@ -45,10 +45,10 @@ export const boundarySchema = z.strictObject({
   ccat,
   name: text.pipe(z.string().min(1, 'expected a name')),
   name_other: said,
-  /** Code without leading zeros: `22234` means `022234`. */
+  /** Code without leading zeros: `22234` means `022234`. Null if the code is 0 or blank. */
   istat_code: text.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')).transform((value) => (Number(value) === 0 ? null : value.padStart(6, '0'))),
   comune_name: said,
   comune_name_other: said,
-  /** `BD_SUMPART`. */
+  /** Number of parcels as stated (`BD_SUMPART`). */
   parcels: text.pipe(z.string().regex(/^\d{1,7}$/, 'expected a whole number')).transform(Number),
 });

@@ -12,8 +12,9 @@ import { boundarySchema, COLUMNS, EDITIONS, parcelSchema, TYPES } from './schema
 
 /** Name such as `IDR0020240701_TIPOCATSH_CC001.zip`. */
 const PACKAGE = /^IDR00(\d{4})(01|07)01_TIPOCATSH_CC(\d{3})/i;
-/** Patterns of the layer names after the number of the C.C. The merged parcels (`001_vl_uniqueparcel_poly`) have the same columns as the pieces. */
+/** Pattern of the name of the layer of pieces, such as `001_vl_parcel_poly`. The pattern captures the prefix `001_vl_`. */
 const PIECES = /^(.*(?:^|[^a-z]))parcel_poly(?:\.shp)?$/i;
+/** Pattern of the name of the layer of merged parcels (`001_vl_uniqueparcel_poly`), which has the same columns as the layer of pieces. */
 const UNITED = /uniqueparcel_poly(?:\.shp)?$/i;
 
 const isPieces = (fields: readonly string[] | null): boolean => fields !== null && resembles(fields, EDITIONS.parcel);
@@ -55,7 +56,8 @@ function folderHint(name: string, stem: string): string[] {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = (await lookAtVectors(probe)).filter(({ path }) => /\.shp$/i.test(path));
   const [pieces, another] = looks.filter(({ path, fields }) => isPieces(fields) && !UNITED.test(basename(path)));
-  // A plain shapefile of a boundary or of merged parcels is not recognised. It is read or ignored together with the pieces in the same folder.
+  // A plain shapefile of a boundary or of merged parcels is not recognised. If the pieces are in the same folder, the boundary is read with the pieces, and the
+  // merged parcels are ignored.
   if (pieces === undefined) return null;
   const stop = (detail: string, hint: string): never => {
     throw inputError('the file is not one comune catastale', { code: 'CCAT_INCOMPLETE', at: probe.name, detail, hint });

@@ -1,7 +1,7 @@
 /**
  * Writes the cadastral map of Trento in the synthetic region: a zip for each comune catastale, with shapefiles in UTM zone 32, as the province publishes them.
  * A roof that is a separate piece is cut out of the court of its parcel. A parcel with two polygons has two pieces. The boundary has the corners of the
- * parcels, so that both have the same area. The pieces are in random order.
+ * parcels, so that its area equals the total area of the parcels. The pieces are in random order.
  */
 import { join } from 'node:path';
 import { itemAt } from '../../pipelines/synthetic/items.ts';

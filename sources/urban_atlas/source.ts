@@ -8,15 +8,15 @@ import { manifest } from './manifest.ts';
 import { LAND_USE, landUseOf, OF_THE_YEAR } from './schema.ts';
 
 /**
- * Name `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue. If the name has any other text after the year, the file is a different
- * product.
+ * Pattern of names such as `IT025L3_NAPOLI_UA2018_v013`: the code of the urban area, its name, the year, the rest. If the rest is not an issue, `_Boundary` or
+ * `_UrbanCore`, the file is a different product.
  */
 const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
 const ISSUE = /^_v(\d+)$/i;
 const LAYERS: LayerNames = { subject: 'land use', year: '2018', map: /_UA(\d{4})(?!\d)/i, changes: /(?:^|_)changes?(?![a-z])/i };
 /** Returns whether a file name belongs to a map or a change file of one urban area, such as `EE003L1_NARVA_change_2012_2018`. */
 const isNamed = (name: string): boolean => /^[A-Z]{2}\d{3}L\d_/i.test(name) && (LAYERS.map.test(name) || LAYERS.changes.test(name));
-/** Other products of the same area and year: street trees and building heights. */
+/** Reason for ignoring other products of the same area and year, such as street trees and building heights. */
 const OTHER_PRODUCT: LayerAside = { aside: `another product; the land use of ${LAYERS.year} is read` };
 const BOUNDARY = /_Boundary$/i;
 const URBAN_CORE = /_Urban_?Core$/i;

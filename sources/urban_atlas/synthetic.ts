@@ -17,7 +17,7 @@ import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
 /** Half the width of a street in cells. Streets are 8 m wide. */
 const STREET = 0.1;
-/** Width of the road along the border, in cells. A block extends at most to the middle of the border's cells. */
+/** Width of the road along the border of a comune, in cells. */
 const BORDER = 0.6;
 /** Every eighth comune has a file. */
 const TOWNS = 8;
@@ -60,7 +60,7 @@ function extentOf(grid: CellGrid, region: SyntheticRegion, comune: SyntheticComu
   return [west, south, west + grid.columns / across, south + grid.rows / down];
 }
 
-/** Returns the area of a block. Along the comune's border, the block leaves space for a road. */
+/** Returns the box of a block in cells. Along the comune's border, the block leaves space for a road. */
 function blockBox([west, south, east, north]: CellBox, column: number, row: number): CellBox {
   const [x, y] = [west + column * BLOCK_COLUMNS + 0.5, south + row * BLOCK_ROWS + 0.5];
   return [x + STREET, y + STREET, Math.min(east - BORDER, x + BLOCK_COLUMNS - STREET), Math.min(north - BORDER, y + BLOCK_ROWS - STREET)];
@@ -125,7 +125,7 @@ function* blocksOf(extent: CellBox): Generator<readonly [column: number, row: nu
   for (let row = 0; row * BLOCK_ROWS < north - south; row += 1) for (let column = 0; column * BLOCK_COLUMNS < east - west; column += 1) yield [column, row];
 }
 
-/** A polygon of the land use, in map coordinates. */
+/** A polygon of the land use, in EPSG:3035. */
 interface Row {
   readonly code: string;
   readonly class: string;

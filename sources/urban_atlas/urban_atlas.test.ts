@@ -28,7 +28,7 @@ describe('the Urban Atlas', () => {
     expect(collected!.rows['raw_urban_area']).toHaveLength(1);
   });
 
-  it('returns the same rows for a zipped GeoPackage', async () => {
+  it('is read with the same rows from a zipped GeoPackage', async () => {
     const plain = await trial(source, join(folder, `${TOWN}_v013.gpkg`));
     const path = join(folder, `${TOWN}_v013.zip`);
     await writeZip(path, [[`${TOWN}_v013/Data/${TOWN}_v013.gpkg`, readFileSync(join(folder, `${TOWN}_v013.gpkg`))], [`${TOWN}_v013/Documents/Readme.txt`, 'synthetic']]);
@@ -58,7 +58,7 @@ describe('the Urban Atlas', () => {
 describeLoad('loading the Urban Atlas', 'urban_atlas', (loaded) => {
   const box = (x: number): string => `srid=3035;polygon((${4_650_000 + x} 2050000, ${4_650_000 + x} 2050500, ${4_650_500 + x} 2050500, ${4_650_500 + x} 2050000, ${4_650_000 + x} 2050000))`;
 
-  it('cuts polygons and boundaries into pieces, uses the first name of each class, and warns about a file without a boundary', async () => {
+  it('cuts a boundary into pieces, uses the first name of each class, rejects an empty polygon, and warns about a file without a boundary', async () => {
     const found = await loaded(`
       update member set file_id = 2 where member_id = 3;
       insert into raw_land_use values

@@ -6,7 +6,7 @@ import { COMPANION, COMPANIONS, NAME, RADIANCE, tile } from './schema.ts';
 
 /** Names of the tiles of 10° that overlap Italy. */
 const TILES = ['h18v04', 'h19v04', 'h18v05', 'h19v05'];
-/** Patterns of the year in the name: the year of the first day (`A2023001`), otherwise a separate year. */
+/** Patterns of the year in the name: the year in the date (`A2023001`), otherwise a separate number (`_2023_`). */
 const YEARS = [/[._]A((?:19|20)\d{2})\d{3}(?=[._])/, /(?<!\d)(20\d{2})(?!\d)/];
 const PRODUCT = /^(?:VNP46A4|VJ146A4|VNL)/i;
 /** Pattern of the collection and NASA's time of production: year, day of the year, time. */

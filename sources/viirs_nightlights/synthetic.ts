@@ -1,5 +1,5 @@
 /**
- * Writes the tiles of 10° of the region in the format of collection 2, with light only in the region. The tiles of the previous year belong to
+ * Writes the tiles of 10° of the region in the format of collection 2. Only cells in and near the region have values. The tiles of the previous year belong to
  * collection 1. These tiles have different values and must not be served.
  */
 import { join } from 'node:path';

@@ -89,7 +89,7 @@ describe('light at night', () => {
     expect(error).toMatchObject({ code: 'RASTER_OTHER', detail: expect.stringContaining('0 or more') });
   });
 
-  it('sorts collection 2 after 1 and VNP46A4 after VJ146A4 within one year, whatever the time of production', async () => {
+  it('is dated so that collection 2 sorts after 1 and VNP46A4 after VJ146A4 within one year, whatever the time of production', async () => {
     const names = [
       'VNP46A4.A2025001.h19v04.001.2027300000000.h5', 'VJ146A4.A2025001.h19v04.002.2027200000000.h5',
       'VNP46A4.A2025001.h19v04.002.2026100000000.h5', 'VNP46A4.A2025001.h19v04.002.2026200000000.h5',
@@ -105,7 +105,7 @@ describe('light at night', () => {
 });
 
 describeLoad('loading light at night', 'viirs_nightlights', (loaded) => {
-  it('stores the year of the nights and the extent of the tiles', async () => {
+  it('stores the year, product, collection, regions and extent of each tile', async () => {
     const found = await loaded(`
       insert into raw_tile values
         (1, 1, 'VNP46A4.A2023001.h19v04', 4326, 2400, 2400, 10, 50, 10.0 / 2400, 10.0 / 2400, '65535', 'uint16', 240, 240, 1000, 0, 80),

@@ -203,7 +203,7 @@ begin
   ) f;
 end
 $$;
-comment on function api.findings_by_place(int4, text[]) is 'Addresses that are outside the boundary of their comune, share a point with another number, or are exactly on a grid of 10 m';
+comment on function api.findings_by_place(int4, text[]) is 'Addresses that are outside the boundary of their comune, share a point with a different number, or are on a grid of 10 m with at least 20 addresses of the comune';
 
 create or replace function api.findings_by_street(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
@@ -285,7 +285,7 @@ begin
     );
 end
 $$;
-comment on function api.findings_by_street(int4, text[]) is 'Addresses far from both neighbours of the same parity, and streets without any number (other_id: the street)';
+comment on function api.findings_by_street(int4, text[]) is 'Addresses at least 500 m from the previous and the next number of the same parity and colour, if these two are at most 200 m apart. Also streets without any number (other_id: the street)';
 
 create or replace function api.findings_by_release(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)

@@ -13,7 +13,7 @@ declare
   v_start constant timestamptz := p_day::timestamp at time zone 'Europe/Rome';
   v_first ledger.swap;
   v_is_cut bool;
-  -- Last swap whose changes are no longer kept, or the last swap before the region's first publication.
+  -- Number of the last swap whose changes are no longer kept, or the number before the region's first swap.
   v_base int4;
 begin
   if not api.keeps_history() then

@@ -4,8 +4,9 @@
 -- grain: one call per batch
 -- crs: EPSG:4326, latitude and longitude in degrees
 
--- Results are arrays of arrays, which the program reads by position. Element place is the number of a row in the batch, from 1. Rows without a result are left
--- out. Each statement processes the whole batch. The plan does not depend on the size of the batch, and uses an index for any size.
+-- The functions api.parcels_of_... return arrays of arrays, which the program reads by position. Element place is the number of a row in the batch, from 1.
+-- Rows without a result are left out. Each statement processes the whole batch. The plan does not depend on the size of the batch, and uses an index for any
+-- size.
 
 create or replace function api.unpublished_region(p_region int4) returns int4
 language plpgsql stable as $$
@@ -41,7 +42,7 @@ begin
       join core.parcel p on st_dwithin(p.geom, a.point, 1e-7)
       group by a.place
     ),
-    -- If no parcel contains the point, tests whether a comune of an unpublished region contains the point. If no boundaries are loaded, tests whether the point
+    -- If no parcel contains the point, tests whether a comune of an unpublished region contains the point. If no such comune is found, tests whether the point
     -- is outside the boxes of all published regions.
     abroad as (
       select
@@ -90,7 +91,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: for each point (degrees), the smallest parcel with the point inside or on the border, and the number of such parcels. Element region is the code of the unpublished region that contains the point, 0 if this region is unknown';
+comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: for each point (degrees), the smallest parcel with the point inside or on the border, and the number of such parcels. Element region is the code of the unpublished region that contains the point, or 0 if that region is unknown and the point is outside the boxes of all published regions';
 
 create or replace function api.parcels_of_fids(p_fids int4[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -314,7 +315,7 @@ begin
       from jsonb_array_elements(p_readings) with ordinality as q (readings, place)
       cross join lateral jsonb_array_elements(api.geocode_search(jsonb_build_object('readings', q.readings), 5)) with ordinality as h (value, nth)
     ),
-    -- Keeps all results with the best score, because the query does not distinguish these results.
+    -- Keeps all results with the score and match type of the first result, because the query does not distinguish these results.
     best as materialized (
       select h.*
       from hit h
@@ -369,7 +370,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for each query. Argument p_readings is an array with the array of readings of each query. Element fid is the parcel at the address, null if no parcel is there. Element candidates is the number of results with the best score. If no address is found, element region is the code of the named comune''s region, if that region is not published';
+comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for each query. Argument p_readings is an array with the array of readings of each query. Element fid is the parcel at the address, null if no parcel is there. Element candidates is the number of results that are as good as the first. Results in the same parcel count once. If no address is found, element region is the code of the named comune''s region, if that region is not published';
 
 create or replace function api.columns_of(p_fids int4[], p_sections text[], p_from anyelement, out answer text)
 language plpgsql stable as $$

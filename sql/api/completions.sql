@@ -7,7 +7,7 @@
 create or replace function api.completions(p_word text, p_places text[], out completions jsonb)
 language plpgsql stable security definer
 set search_path to core, section, ledger, public, pg_temp
--- The plan is kept, because planning takes longer than execution.
+-- Uses the generic plan, because planning takes longer than execution.
 set plan_cache_mode to force_generic_plan
 as $$
 declare
@@ -59,7 +59,8 @@ begin
       limit most_comuni
     ),
     found as (
-      -- Comuni that match several words come before street words, because such a match is rarely a coincidence. A single word may belong to a street.
+      -- Comuni that match several words come before street words, because such a match is rarely a coincidence. A comune that matches a single word comes after
+      -- the street words, because the word may belong to a street.
       select 1 - c.words as rank, -c.comune_located::numeric as nth, c.words, c.belfiore as text, true as is_comune
       from comune c
       union all

@@ -33,7 +33,7 @@ comment on function api.similar_from(real) is 'Sets the similarity threshold of 
 -- address of a different comune.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
--- The plan is kept, because planning takes longer than execution.
+-- Uses the generic plan, because planning takes longer than execution.
 set plan_cache_mode to force_generic_plan
 as $$
 declare
@@ -63,7 +63,8 @@ begin
           or n.kind = 'foreign' and not exists (select from core.comune_name o where o.key = n.key)
         )
     ),
-    -- Similar names are searched only if the list of comuni is loaded. Without the list, a key might be the exact name of an unknown comune.
+    -- Keys that are not the exact name of a place. Similar names are searched in core.place_name, which is empty if the list of comuni is not loaded. Without
+    -- the list, a key might be the exact name of an unknown comune.
     unknown as (
       select k.asked
       from unnest(p_keys) as k (asked)
@@ -73,7 +74,7 @@ begin
         and not exists (select from core.place_name n where n.key = k.asked)
         and not exists (select from core.comune_name n where n.key = k.asked)
     ),
-    -- Finds keys of complete words that begin the name of exactly one comune, such as `Lamezia`.
+    -- Finds keys that are the first words of the name of exactly one comune, such as `Lamezia`.
     begun as (
       select
         u.asked,
@@ -198,4 +199,4 @@ begin
   return v_found;
 end
 $$;
-comment on function api.geocode_comune(text[], bool) is 'JSON array of places that the keys name. Keys match exactly. If p_fuzzy is true, a key also matches with one or two different letters, or as the beginning of exactly one name. Each place has the searched key, cadastral code, kind of name, province, region, and plates and names of earlier provinces. The function finds all comuni of Italy, and also provinces, which have no cadastral code';
+comment on function api.geocode_comune(text[], bool) is 'JSON array of places that the keys name. If p_fuzzy is false, keys match exactly. If p_fuzzy is true, only keys without an exact match are searched. Such a key matches names with one or two different letters, or is the beginning of exactly one name. Each place has the searched key, cadastral code, kind of name, province, region, and plates and names of earlier provinces. The function finds all comuni of Italy. Provinces, which have no cadastral code, match only exactly';

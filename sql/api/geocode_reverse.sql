@@ -25,7 +25,7 @@ begin
         limit p_limit
       ) n
     ),
-    -- A degree of latitude is at least 110,574 m long. The addition allows for distances rounded to 0.01 m.
+    -- Adds 0.01 m, because distances are rounded to 0.01 m.
     reach as (
       select
         least(p_radius_m, case when f.n < p_limit then p_radius_m else f.reach_m end) + 0.01 as m,
@@ -33,6 +33,7 @@ begin
       from first f
       cross join target t
     ),
+    -- A degree of latitude is at least 110,574 m long.
     box as (
       select
         st_expand(r.geom, r.m / (110574 * cos(radians(st_y(r.geom)))) * 1.01, r.m / 110574 * 1.01) as around,

@@ -5,8 +5,8 @@
 -- crs: EPSG:4326
 
 -- The search has three steps, each with one index. The first step converts the typed words to token ids, and corrects mistyped words with the dictionary. The
--- second step finds streets by token ids, in the comune or in all Italy, and scores each street by its share of matching words. The last step searches the
--- house number in the best streets only, so the house number never decides the comune.
+-- second step finds streets by token ids, in the given comuni or in all Italy, and scores each street by its share of matching words. The last step searches
+-- the house number in the best streets only, so the house number never decides the comune.
 
 create or replace function api.geocode_tokens(p_tokens text[], p_regions int2[], p_fuzzy bool)
 returns table (place int4, id int4, weight float8, quality float8, df int4)
@@ -115,7 +115,7 @@ begin
   perform set_config('pg_trgm.similarity_threshold', v_former, true);
 end
 $$;
-comment on function api.geocode_tokens(text[], int2[], bool) is 'Dictionary words for the typed words: the exact word, or at most six words with one or two different letters. Similar words are searched for at most six typed words. If p_fuzzy is false, they are searched only for typed words without an exact match. Column place is the number of the typed word';
+comment on function api.geocode_tokens(text[], int2[], bool) is 'Dictionary words for the typed words: the exact word, and at most six words with one or two different letters. Similar words are searched for at most six typed words. If p_fuzzy is false, they are searched only for typed words without an exact match. Column place is the number of the typed word';
 
 create or replace function api.geocode_streets(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, street_id int8, belfiore text, comune_located int4, score numeric)
@@ -124,11 +124,11 @@ set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  -- Weight of a word that is in no street name of the region. A word that occurs in one of 8,000 street names has about this weight.
+  -- Weight of a typed word that is in no street name of the searched regions. A word that occurs in one of 8,000 street names has about this weight.
   unknown_weight constant numeric := 9;
   least_score constant numeric := 0.5;
-  -- Maximum weight of the other words of a street name in the first attempt of a search in all Italy. A word that occurs in one of 400 street names has about
-  -- this weight.
+  -- In the first attempt of a search in all Italy, the maximum total weight of the words of a street name that are not in the query. A word that occurs in one
+  -- of 400 street names has about this weight.
   rest_of_name constant numeric := 6;
   v_limit constant int4 := greatest(p_limit, 20);
   v_tokens text[] := array(select jsonb_array_elements_text(p_reading -> 'tokens'));
@@ -239,8 +239,8 @@ begin
     return;
   end if;
   if v_comuni is null then
-    -- A search in all Italy selects the names with the rarest known word. The first attempt selects only the names that also have the second-rarest word and a
-    -- weight of at most v_heaviest.
+    -- A search in all Italy selects the names that contain the rarest known word. The first attempt selects only names that also contain the second-rarest word
+    -- and have a weight of at most v_heaviest.
     v_rarest := array(select w.id from unnest(v_ids, v_places) as w (id, place) where w.place = v_order[1]);
     v_second := case
       when cardinality(v_order) > 1 then array(select w.id from unnest(v_ids, v_places) as w (id, place) where w.place = v_order[2])
@@ -249,7 +249,7 @@ begin
   end if;
   -- Each step is a separate statement, because preparing a scan of the tables of all regions takes longer than scoring.
   loop
-    -- A search in all Italy reads the first street of each name. A search in some comuni reads all their streets.
+    -- A search in all Italy reads the first street of each name. A search in given comuni reads all streets of these comuni that contain a typed word.
     if v_comuni is null then
       v_streets := array(
         select n
@@ -322,8 +322,8 @@ begin
         m.name,
         sum(m.credit) as credit,
         count(*) as word_count,
-        -- The weight of the query is the sum of the weights of its words. A matched word has its weight in the street's region. Any other word has
-        -- the highest of its weights in all regions.
+        -- The weight of the query is the sum of the weights of its words. A matched word has its weight in the street's region. Any other word has the highest
+        -- of its weights in the searched regions, or unknown_weight if the word is unknown.
         sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
       from matched m
       join asked a on a.place = m.place
@@ -450,7 +450,7 @@ begin
     from api.geocode_streets(p_reading, p_limit, p_fuzzy)
   ),
   found as (
-    -- Finds the same number with any exponent.
+    -- Finds the number of the query, and the end of a range, with any exponent and colour.
     select
       s.region_code,
       s.street_id,
@@ -618,11 +618,11 @@ begin
   from ranked k
   join street s on s.region_code = k.region_code and s.street_id = k.street_id
   where (k.rank <= 5 or (k.best >= 6 and (k.rank <= 7 or k.best = 9)))
-    -- If the query may mean several comuni, each street returns only one address, so addresses of all comuni appear.
+    -- Unless the reading names exactly one comune, each street returns only its best address, so that addresses in several comuni appear.
     and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
 end
 $$;
-comment on function api.geocode_numbers(jsonb, int4, bool) is 'Access points that may match a reading of a query. Rank 0 is the number in the query, rank 1 the end of a range, and ranks 2–5 the number with a different exponent or colour. Rank 6 is the nearest number on the same side of the street. Rank 7 is an exponent with the same beginning, or the nearest number of the other series (red or black). Rank 9 is the street';
+comment on function api.geocode_numbers(jsonb, int4, bool) is 'Access points that may match a reading of a query. Rank 0 is the number in the query (or an access point without a number, if the query asks for one), rank 1 the end of a range, and ranks 2–5 the number with a different exponent or colour. Rank 6 is the next higher or lower number on the same side of the street, or the nearest kilometre position. Rank 7 is an exponent with the same beginning, or the nearest number of the other series (red or black). Rank 9 is the street';
 
 create or replace function api.has_addresses(p_comuni text[]) returns bool
 language plpgsql stable as $$
@@ -639,8 +639,8 @@ comment on function api.has_addresses(text[]) is 'True if one of these comuni (c
 
 create or replace function api.geocode_search(p_query jsonb, p_limit int4) returns jsonb
 language plpgsql stable
--- Turns off JIT, because compiling the plans would take about a hundred times as long as running the plans. Planning the JSON of each address also takes longer
--- than execution.
+-- JIT is off, because compiling the plans would take about a hundred times as long as running the plans. Generic plans are used, because planning the JSON of
+-- each address takes longer than execution.
 set jit to off
 set plan_cache_mode to force_generic_plan
 set search_path to core, section, ledger, public, pg_temp
@@ -685,7 +685,7 @@ begin
     with judged as (
       select
         x.*,
-        -- The match type lowers the score only slightly, so a street with a different type or place never ranks before the named street.
+        -- The match type lowers the score only slightly, so that a house number rarely moves a street with a different type or place before the named street.
         round(
           x.street_score * case x.match_type when 'number' then 1 when 'number_without_exponent' then 0.99 when 'nearest_number' then 0.98 else 0.97 end,
           4
@@ -693,7 +693,7 @@ begin
       from jsonb_to_recordset(v_found) as x (
         region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text, reading int4
       )
-      -- Leaves out results with a score below 60 % of the best score.
+      -- Leaves out results with a street score below 60 % of the best street score.
       where x.street_score >= v_best * 0.6
     ),
     hit as (
@@ -722,4 +722,4 @@ begin
   );
 end
 $$;
-comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query that parse-query.ts parsed ({"readings": […]}), at most p_limit, best first. The order is total. Each address has match_type, and a score that decreases with the rank. Readings after the sixth, or after the time limit, are not tried';
+comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query that parse-query.ts parsed ({"readings": […]}), at most p_limit, best first. Addresses with equal scores have a fixed order. Each address has match_type, and a score from 0 to 1. The search stops after six readings, at the time limit, or at a score that is good enough';

@@ -1,4 +1,4 @@
--- purpose: attributions of answers about places in several regions
+-- purpose: attributions of API responses about places in several regions
 -- reads: core.comune, core.comune_found
 -- writes: api.licenses_of
 -- grain: one call per response

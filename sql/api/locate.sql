@@ -4,7 +4,7 @@
 -- grain: one call per response
 -- crs: EPSG:4326, longitude latitude
 
--- Argument p_form in all these functions is parcel, geometry (the parcel with its geometry and kind) or feature (GeoJSON).
+-- In this file, argument p_form is the format of a parcel: parcel, geometry (the parcel with its geometry and kind) or feature (GeoJSON).
 
 create or replace function api.located_parcel(p_fid int4, p_form text, p_point json) returns json
 language plpgsql stable as $$

@@ -176,8 +176,8 @@ begin
       select
         x.belfiore,
         x.reference,
-        -- Selects the outermost sheets on four sides and a sheet in the middle. A map that covers only a part of the comune is most likely to lack the
-        -- outermost sheets.
+        -- Selects the outermost sheets on four sides, and the middle sheet in the order of the references. A map that covers only a part of the comune is most
+        -- likely to lack the outermost sheets.
         row_number() over (partition by x.belfiore order by st_xmin(x.geom), x.reference) as west,
         row_number() over (partition by x.belfiore order by st_xmax(x.geom) desc, x.reference) as east,
         row_number() over (partition by x.belfiore order by st_ymin(x.geom), x.reference) as south,
@@ -212,4 +212,4 @@ begin
   answer := v_found::text;
 end
 $$;
-comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid] with sample land parcels of given comuni. The coverage of the samples represents the comune. The samples come from the outermost sheets on four sides and the middle sheet, or from each comune catastale. A comune without land parcels has no element';
+comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid] with sample land parcels of given comuni. The coverage of the samples represents the comune. The samples come from the outermost sheets on four sides and the middle sheet in the order of the references, or from each comune catastale. A comune without land parcels has no element';

@@ -9,7 +9,7 @@ language plpgsql volatile security definer
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
-  -- Borders of two parcels that are at most this far apart count as one shared border.
+  -- Maximum distance in metres between the borders of two parcels that count as one shared border, and minimum length of a shared border.
   c_tolerance_m constant float8 := 0.10;
   v_parcel core.parcel;
   v_zone int4;

@@ -4,8 +4,8 @@
 -- grain: one call per response
 -- crs: EPSG:4326, longitude latitude (CRS84); answers, boxes and filters may use other systems
 
--- Argument p_section in all these functions is the section of a collection (null: the collection parcels). Argument p_crs has the SRID, number of decimals and
--- axis order of a response, {"srid", "digits", "swap"} (null: CRS84).
+-- In this file, argument p_section is the section of a collection (null: the collection parcels). Argument p_crs has the SRID, number of decimals and axis
+-- order of a response, {"srid", "digits", "swap"} (null: CRS84).
 
 create or replace function api.geojson_in(p_geom geometry, p_srid int4, p_digits int4, p_swap bool) returns json
 language sql stable as $$
@@ -23,8 +23,8 @@ comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geome
 
 create or replace function api.in_stored_system(p_geom geometry, p_srid int4) returns geometry
 language sql stable as $$
-  -- An edge that is straight in the request's coordinate system is a curve in EPSG:4326. Edges of at most 1,000 m differ from the curve by at most 2 cm. Edges
-  -- in degrees need no division.
+  -- An edge that is straight in the request's coordinate system is a curve in EPSG:4326. Edges are therefore split into parts of at most 1,000 m, which differ
+  -- from the curve by at most 2 cm. Edges in degrees need no division.
   select case
     when p_srid = 4326 then st_setsrid(p_geom, 4326)
     else st_transform(st_segmentize(st_setsrid(p_geom, p_srid), 1000), 4326)
@@ -191,7 +191,7 @@ begin
   return v_fids;
 end
 $$;
-comment on function api.features_in_box(geometry, int4, int4, text, text, int4) is 'Fids of the parcels that intersect a small box, in ascending order';
+comment on function api.features_in_box(geometry, int4, int4, text, text, int4) is 'Fids of the parcels that intersect a small box, in ascending order, at most p_limit. Only fids from p_from to before p_until are returned, and only parcels of the given comune and kind (null: any)';
 
 create or replace function api.features_of_comune(
   p_comune text, p_box geometry, p_from int4, p_until int4, p_kind text, p_after_reference text, p_after int4, p_limit int4
@@ -234,14 +234,15 @@ begin
   return v_fids;
 end
 $$;
-comment on function api.features_of_comune(text, geometry, int4, int4, text, text, int4, int4) is 'Fids of the parcels of a comune that follow a given reference and fid, sorted by reference and fid';
+comment on function api.features_of_comune(text, geometry, int4, int4, text, text, int4, int4) is 'Fids of the parcels of a comune that follow a given reference and fid, sorted by reference and fid, at most p_limit. Only fids from p_from to before p_until are returned, and only parcels of the given kind that intersect the given box (null: any)';
 
 create or replace function api.features_by_fid(
   p_box geometry, p_firsts int4[], p_from int4, p_until int4, p_kind text, p_after int4, p_limit int4, out fids int4[], out looked_until int4
 )
 language plpgsql stable as $$
 declare
-  -- Maximum number of parcels to read for a page, because many parcels may not match. The next page continues after the last parcel read.
+  -- Maximum number of parcels to read in each region for a page, because many parcels may not match. If the number is reached, the next page continues after
+  -- the last parcel read.
   v_most constant int4 := case when p_box is null and p_kind is null then p_limit else 20000 end;
   v_region record;
   v_page record;
@@ -282,7 +283,7 @@ begin
   end loop;
 end
 $$;
-comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'Fids of parcels in ascending order, region by region. Result looked_until is the last fid read, if the limit of parcels to read was reached. Result looked_until is null if fids has the requested number of fids or ends with the last parcel';
+comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'Fids of parcels in ascending order, region by region. Result looked_until is the last fid read, if the limit of parcels to read was reached. Result looked_until is null if fids has the requested number of fids, or if all parcels were read';
 
 create or replace function api.features(
   p_section text, p_boxes float8[], p_is_small bool, p_firsts int4[], p_range int4[], p_equal json, p_after_reference text, p_after int4, p_limit int4,

@@ -1,4 +1,4 @@
--- purpose: a complete record, its licences, and the search for a parcel by reference
+-- purpose: the complete record of a parcel, its licences, and the search for a parcel by reference
 -- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication, ledger.publication_lock
 -- writes: api.licenses, api.record_end, api.whole_record, api.parcel, api.parcel_by_reference, api.retired_parcel
 -- grain: one call per parcel
@@ -56,7 +56,7 @@ begin
   );
 end
 $$;
-comment on function api.licenses(int4, text[]) is 'Attributions of the sections for all parcels of a region in the current publication. The result always includes the mandatory attributions (section *)';
+comment on function api.licenses(int4, text[]) is 'Attributions of the sections for all parcels of a region in the current publication. A mandatory attribution (section *) is added unless a section has an attribution with the same holder and licence';
 
 create or replace function api.record_end(p_as_of json) returns text
 language sql stable parallel safe as $$

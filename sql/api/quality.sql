@@ -26,7 +26,7 @@ begin
   order by c.istat_code = p_code desc, c.region_code
   limit 1;
   if belfiore is null then
-    -- A comune that is not in the ISTAT list has the name given in its files.
+    -- Files name a comune that is not in the ISTAT list by its cadastral code.
     select
       f.region_code,
       f.belfiore,
@@ -170,7 +170,8 @@ begin
       select
         case
           when p_part = '' then f.rows
-          -- Columns with values of a map have names that begin with the name of the map. Other columns with this beginning show the coverage of the map.
+          -- The names of the columns of a map begin with the name of the map. The columns with the suffixes _mapped and _partial state the coverage of the map,
+          -- and have no values of the map.
           else (
             select max((x.value ->> 'values')::int8)
             from jsonb_each(f.fields) x
@@ -234,7 +235,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_coverage(int4, text) is 'Coverage of a comune, with a state for each section, or for each map of a section that reports coverage by map. State mapped: the files cover the comune. State none: the files cover the comune and have no feature in the comune. State partial: the files cover only a part of the comune, or only some of the maps cover the comune. State not_mapped: the loaded files do not cover the comune. State not_loaded: no file is loaded. State not_applicable: none of the sample parcels has the section. The states come from the records of the parcels that api.quality_parcels selects. The numbers of rows come from the quality gate';
+comment on function api.quality_coverage(int4, text) is 'Coverage of a comune, with a state for each section, or for each map of a section that reports coverage by map. State mapped: the files cover the comune. State none: the files cover the comune and have no feature in the comune. State partial: the files cover only a part of the comune, or only some of the maps cover the comune. State not_mapped: the loaded files do not cover the comune. State not_loaded: no file is loaded. State not_applicable: the section applies to none of the sample parcels. The states come from the records of the parcels that api.quality_parcels selects. The numbers of rows come from the quality gate';
 
 create or replace function api.quality_files(p_region int4, p_names text[]) returns json
 language plpgsql stable as $$
@@ -368,7 +369,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_rejects(int4, text, text) is 'Rejects whose file name, member name or bytes contain a code of the comune, by source and reason, with three examples. Other rejects cannot be assigned to a comune';
+comment on function api.quality_rejects(int4, text, text) is 'Rejects whose file name, member name or bytes contain a code of the comune, by source and reason, with at most three examples. Other rejects cannot be assigned to a comune';
 
 create or replace function api.municipality_quality(p_code text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -382,7 +383,7 @@ begin
   publication := concat_ws(
     '-',
     api.publication_tag(v_place.region),
-    -- Pruning deletes earlier files of addresses, with which the report compares the current file.
+    -- The tag includes the address files, because the report compares the current file with earlier files, which pruning deletes.
     (
       select string_agg(f.file_id::text, '.' order by f.file_id)
       from api.address_files(v_place.region, array[v_place.belfiore]) f

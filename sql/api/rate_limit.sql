@@ -65,7 +65,7 @@ language sql volatile as $$
   on conflict (address) do update set
     started_at = case when f.started_at <= now() - interval '15 minutes' then now() else f.started_at end,
     attempts = case when f.started_at <= now() - interval '15 minutes' then 1 else least(f.attempts, 20) + 1 end;
-  -- Each bad key deletes a few expired rows, so an attacker with many addresses cannot fill the table.
+  -- Each bad key deletes up to 10 expired rows, so an attacker with many addresses cannot fill the table.
   delete from access.failed_attempt
   where address in (
     select f.address

@@ -6,7 +6,7 @@
 
 create or replace function api.region_record(p_fid int4, p_include text[], out head text, out citations uuid[])
 language plpgsql volatile
--- The search path below is reset when this function ends.
+-- Because of this clause, PostgreSQL restores the caller's search path when the function ends. The body sets a different search path.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare

@@ -4,8 +4,8 @@
 -- grain: one call per tile
 -- crs: EPSG:4326, longitude latitude; geometries are clipped to the box and returned as concatenated TWKB with 7 decimals
 
--- Argument p_box in all these functions is west, south, east, north in degrees. In a database on several nodes, each node clips its own parcels and the
--- coordinator combines the results.
+-- In this file, argument p_box is west, south, east, north in degrees. In a database on several nodes, each node clips its own parcels and the coordinator
+-- combines the results.
 
 create or replace function api.tile_parcels(
   p_box float8[], p_kinds text[], p_sections text[], p_range int4[], p_most int4,
@@ -67,7 +67,7 @@ begin
   end if;
 end
 $$;
-comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of given kinds in a box with fids in a range (end excluded), ordered by fid. If there are more than the limit, the largest parcels are returned. The result has the fids, labels, kinds and areas in m² of the parcels as a JSON array of four arrays, the geometries, and the columns of sections as in api.parcel_columns (null: no section requested). All results are null if there is no parcel';
+comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of given kinds in a box with fids in a range (end excluded), ordered by fid. If there are more than the limit, the largest parcels are returned. The result has the fids, labels, kinds and areas in m² of the parcels as a JSON array of four arrays, the geometries, and the columns of sections as in api.parcel_columns (null: no section requested). Except publication, all results are null if there is no parcel';
 
 create or replace function api.boundary_releases() returns int4[]
 language sql stable as $$

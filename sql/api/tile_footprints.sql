@@ -18,7 +18,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_other_sources(geometry, text[], text) is 'Polygons of the parcels that intersect a box, in the given comuni whose buildings come from a different source. Null if there is none';
+comment on function api.parcels_of_other_sources(geometry, text[], text) is 'Polygons of the parcels that intersect a box, in the given comuni whose buildings come from a source other than p_source. Null if there are none';
 
 create or replace function api.tile_footprints(p_box float8[], p_most int4, out publication text, out facts text, out drawings bytea)
 language plpgsql volatile security definer
@@ -30,7 +30,8 @@ declare
   v_sources text[];
   v_releases int4[];
   v_members int4[];
-  -- Parcels in the box whose comune has buildings from a different source. Null if there are no such parcels.
+  -- For each source, the parcels in the box whose comune has buildings from a different source. Null if there are no such parcels, or if the comuni in the box
+  -- have only one source.
   v_not_dbsn geometry;
   v_not_trento geometry;
   v_not_dpc geometry;
@@ -60,7 +61,7 @@ begin
   join ledger.publication_file c using (publication_id)
   join ledger.file f using (file_id)
   join ledger.release r using (release_id)
-  -- The index of ledger.member is on release_id.
+  -- Joins by release_id too, because the index of ledger.member is on release_id.
   join ledger.member m using (release_id, file_id)
   where u.state = 'current'
     and r.source_id = any (v_sources);
@@ -131,4 +132,4 @@ begin
   ) c;
 end
 $$;
-comment on function api.tile_footprints(float8[], int4) is 'Outlines of the buildings in a box that the section buildings counts. A building is omitted if a point inside the building is on a parcel whose comune uses a different source. If there are more than p_most buildings, the largest are returned. The result has [source] of each outline as JSON, and the geometries. Nulls if there is no building';
+comment on function api.tile_footprints(float8[], int4) is 'Outlines of the buildings in a box that the section buildings counts. A building is omitted if a point inside the building is on a parcel whose comune uses a different source. If there are more than p_most buildings, the largest are returned. The result has [source] of each outline as JSON, and the geometries. Both are null if there is no building';

@@ -6,7 +6,7 @@
 -- grain: one row per comune; empty if there is no current file of buildings
 -- crs: EPSG:4326; shared areas of a building and a comune are measured in EPSG:3035
 
--- Comuni of the ISTAT list, and other comuni that have parcels.
+-- The region's comuni of the ISTAT list, and other comuni that have parcels.
 create table place as
 select
   mine.belfiore,
@@ -161,7 +161,7 @@ join parcel
   on parcel.geom && building.geom
   and st_covers(building.geom, parcel.point);
 
--- In a land register, roofs name the comune catastale instead of the comune.
+-- The buildings of the land register name the comune catastale instead of the comune.
 create table trento_met as
 select
   catastale.belfiore,

@@ -1,4 +1,4 @@
-/** Defines the quality gates of the tables of `sql/core`, and the reason for each column without a gate. Tables of sections define their own gates. */
+/** Defines the quality gates of the tables of `sql/core`, and the reason for each table or column without a gate. Tables of sections define their own gates. */
 import { each, presence, quantity, truth, type TableGate, type Truth, type Unwatched } from '../../pipelines/contract/gate.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 

@@ -20,7 +20,7 @@ join current_member as file using (member_id)
 left join lateral unnest(reach.regions) as reached (region_code) on true
 group by file.file_id;
 
--- Comuni of the ISTAT list, and other comuni that have parcels.
+-- The region's comuni of the ISTAT list, and other comuni that have parcels.
 create table place as
 select
   mine.belfiore
@@ -50,8 +50,8 @@ select belfiore
 from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
 
--- The table is not analyzed, and the query below has offset 0, to prevent the use of statistics in joins of geometries. If a map has no feature near the
--- region, PGlite's build aborts because of a wrong row estimate.
+-- The table boundary_piece is not analyzed, and the query for comuni without a boundary has offset 0, to prevent the use of statistics in joins of geometries.
+-- If a map has no feature near the region, PGlite's build aborts because of a wrong row estimate.
 create view shared_piece as
 select
   boundary_piece.belfiore,

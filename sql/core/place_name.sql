@@ -431,7 +431,7 @@ found as (
   select key, 'past_province', belfiore
   from past
   union
-  -- A foreign name of a city is left out if a different comune has the same Italian name.
+  -- A foreign name of a city is left out if a comune or province has this name in the lists of comuni.
   select f.key, 'foreign', min(c.belfiore)
   from (select city, core.comune_key(name) as key from foreign_name) f
   join comune_code c on c.name = f.city

@@ -6,7 +6,7 @@
 -- grain: one row per point whose comune is in the region, and per point whose region is unknown
 -- crs: EPSG:4326; distances are geodesic, in metres
 
--- All points of the current files. A school may be in the lists of several school years.
+-- All points of the current files, except closed pharmacies. A school may be in the lists of several school years.
 create table listed as
 select
   x.category || ':' || x.code as id,
@@ -201,7 +201,7 @@ from comune_code c
 join plate p on p.belfiore = c.belfiore
 where p.plate_region_code <> c.region_code;
 
--- Region of each ISTAT code, current or former.
+-- Region of each ISTAT code, current or former, that belongs to only one region.
 create table code_region as
 select
   n.code,
@@ -213,7 +213,7 @@ where n.code is not null
 group by n.code
 having count(distinct c.region_code) = 1;
 
--- Names of all Italian comuni, for points without a known province. Such a point may be in any region.
+-- Region of each name of an Italian comune that occurs in only one region, for points without a known province. Such a point may be in any region.
 create table name_anywhere as
 select
   core.comune_key(c.name) as key,
@@ -297,8 +297,8 @@ where coalesce(x.region_code, g.code) = g.code
 
 analyze mine;
 
--- Possible comuni of a point, by code or else by name. Current names have priority over former names. Comuni in the province that the point states have
--- priority over other comuni of the region.
+-- Possible comuni of a point, by code or else by name. Current names in the stated province come first, or in any province if the stated province is unknown.
+-- Former names come second. Current names in other provinces of the region come last.
 create table candidate as
 with by_code as (
   select

@@ -18,7 +18,8 @@ join current_member as file using (member_id)
 left join lateral unnest(coverage.regions) as reached (region_code) on true
 group by file.file_id;
 
--- Segments run along the shore for kilometres and cross borders of comuni. A piece is short enough to belong to one comune and to have a small box.
+-- Segments run along the shore for kilometres and cross borders of comuni. A piece is at most 1,000 m long, so that it belongs to one comune and has a small
+-- box.
 create table part as
 select
   segment.release_id,

@@ -77,7 +77,7 @@ select
   located,
   comune_located,
   name_id,
-  -- The search returns equal matches in this order.
+  -- Position among the streets with the same name. The search returns equal matches in this order.
   case
     when counts then (row_number() over (partition by name_id, counts order by comune_located desc, belfiore collate "C", street_id))::int4
   end as nth

@@ -4,7 +4,7 @@
 -- grain: one row per object
 -- crs: none
 
--- If a query returns a column `sql`, the program executes each value of this column as a statement, as \gexec in psql does.
+-- If `sql` is the only column of a query, the program executes each value of this column as a statement, as \gexec in psql does.
 
 -- statement: create_schema
 create schema :"schema"
@@ -206,8 +206,9 @@ where d.objoid = to_regclass($1)
   and d.classoid = 'pg_class'::regclass
 
 -- statement: column_changes
--- Lists the changes that turn the columns of a table into the columns of another table without losing rows. The type of a column changes only if every value
--- has an equivalent in the new type. Either the database converts the values, or the values are geometries and each value is checked.
+-- Lists the changes that turn the columns of a table into the columns of another table without losing rows. Column sql is an action of `alter table`. If a
+-- change is impossible, column loss is the reason, and sql is null. In a table with rows, the type of a column changes only if PostgreSQL converts the old type
+-- implicitly, or if both types are geometries. PostgreSQL then checks each geometry.
 with stated as (
   select
     a.attrelid,
@@ -328,7 +329,7 @@ where conrelid = to_regclass($1)
   and contype in ('p', 'u', 'c')
 
 -- statement: plain_indexes
--- Returns the definitions without the names of index and table, because these names differ between otherwise equal indexes.
+-- Lists the indexes that belong to no constraint. The definitions omit the names of index and table, because these names differ between equal indexes.
 select
   i.relname as name,
   regexp_replace(pg_get_indexdef(i.oid), '^CREATE (UNIQUE )?INDEX .*? ON (ONLY )?.*? USING', 'CREATE \1INDEX ON USING') as definition
@@ -342,7 +343,8 @@ where x.indrelid = to_regclass($1)
   )
 
 -- statement: previous_tables
--- A table whose rows were replaced in place has the name of an earlier partition. Replaced rows are in a separate table.
+-- Lists the tables of previous publications. If the rows of a table were replaced in place, the table has the name of an earlier partition (held_in), and the
+-- replaced rows are in a separate table.
 select distinct
   t.relation,
   n.name as partition

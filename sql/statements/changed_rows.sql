@@ -121,7 +121,7 @@ select
     + (select count(*) from :"schema".same_parcel) as rows
 
 -- statement: members_with_rows
--- Looks up one row of each current member, because a semi-join would read the complete layer.
+-- Lists the current members with rows in the layer. Looks up one row of each member, because a semi-join would read the complete layer.
 select m.*
 from :"build".current_member m
 cross join lateral (
@@ -168,8 +168,8 @@ select
   ) as repeats
 
 -- statement: changed_fid
--- offset 0 makes PostgreSQL select the rows before it converts them to text. With "not in", PostgreSQL looks up the document of each parcel in a hash table
--- while it reads the parcels. There are only a few documents, so the hash table is small.
+-- Lists the parcels that were added, removed or changed. offset 0 makes PostgreSQL select the rows before it converts them to text. With "not in", PostgreSQL
+-- looks up the document of each parcel in a hash table while it reads the parcels. There are only a few documents, so the hash table is small.
 create unlogged table :"schema".:"fids" as
 select fid
 from (
@@ -279,7 +279,7 @@ from :"schema".:"shape" s
 join :"table" f on f.geom && st_expand(s.geom, 0)
 
 -- statement: under
--- Finds the parcels under features that overlap changed parcels.
+-- Finds the parcels under features that overlap changed parcels. Only the boxes of features and parcels are compared.
 create unlogged table :"schema".:"shape" as
 select geom
 from :"shapes" c;

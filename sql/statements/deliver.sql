@@ -16,8 +16,8 @@ where p.unit_code = $1
 select nullif(st_isvalidreason(st_geomfromgeojson($1)), 'Valid Geometry') as problem
 
 -- statement: order
--- Selects the parcels of a region or comune, or in polygons, sorted along a Hilbert curve. Returns the fids as 4-byte integers, because a region may have
--- millions of fids.
+-- Selects the parcels of a region or comune, or in polygons, sorted along a Hilbert curve. Returns the extent of the parcels, and their fids as 4-byte
+-- integers, because a region may have millions of fids.
 select
   string_agg(int4send(p.fid), ''::bytea order by p.geom, p.fid) as fids,
   st_xmin(st_extent(p.geom)) as west,

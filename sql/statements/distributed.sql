@@ -88,8 +88,8 @@ $restrict$)
 where not success
 
 -- statement: role_on_workers
--- Creates the server's role (mappale_api) on the workers. A worker lacks the role if the role was created only for another database of the server, or not at
--- all. If the loading role may not create roles, workers without the role are skipped.
+-- Creates the server's role (mappale_api) on the workers that lack the role, and returns the workers on which this failed. If this node lacks the role and the
+-- loading role may not create roles, failures are ignored.
 select
   nodename || ':' || nodeport as node,
   ran.result

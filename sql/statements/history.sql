@@ -4,9 +4,9 @@
 -- grain: one row per key and range of swaps
 -- crs: none
 
--- A row of history stores the former content of a key, from one swap of the region until a later swap. If absent is true, the key had no row. If no row of
--- history for a key ends after a given time, the current row of the key was already valid at that time. Rows that never changed are therefore stored only in
--- the current tables.
+-- A swap (ledger.swap) changes the current publication of a region or of Italy. A row of history stores the former content of a key, from one swap until a
+-- later swap. If absent is true, the key had no row. If no row of history for a key ends after a given time, the current row of the key was already valid at
+-- that time. Rows that never changed are therefore stored only in the current tables.
 
 -- statement: tables
 -- Lists the keys and columns of the swapped tables. A swapped table is partitioned, or is a table of Italy.
@@ -104,7 +104,7 @@ create index if not exists :"index" on :"history" (:"columns");
 create index if not exists :"index" on :"history" using gist (geom);
 
 -- statement: sought
--- Lists the columns by which a record reads a table without a key.
+-- Lists the columns of each B-tree index of a table without a key. A record reads the table by these columns.
 select jsonb_agg(a.attname order by k.turn) as columns
 from pg_index x
 join pg_class i on i.oid = x.indexrelid
@@ -378,7 +378,7 @@ not exists (
 )
 
 -- statement: no_later_history_of_region
--- Searches for any later history of the region first, because the digest of a row takes longer than this search.
+-- Searches for any later history of the region first, because this search is faster than the digest of a row.
 (
   not exists (
     select
@@ -419,7 +419,7 @@ values ($1, $2, clock_timestamp())
 returning swap_id as swap
 
 -- statement: happened
--- From this statement on, readers wait until this transaction ends.
+-- Sets the time of a swap. Readers are already blocked, and remain blocked until this transaction ends.
 update ledger.swap
 set happened_at = clock_timestamp()
 where swap_id = $1
@@ -601,7 +601,7 @@ from past.record_at($1, $2, $3::timestamptz) r
 select api.keeps_history() as keeps
 
 -- statement: registered
--- Returns the fids that the given references have or had, region by region, in the order of the index.
+-- Returns the fids that the given references have or had. Looks up each reference in each region with the index.
 (
   select r.*
   from unnest($1::text[]) as n (reference)

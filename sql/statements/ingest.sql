@@ -311,7 +311,8 @@ where state = 'loaded'
 order by release_id
 
 -- statement: name_documents
--- Names the document of each member by its path. If several members of a release have the same path, the path does not identify a document.
+-- Gives each member the document of the last loaded member of the source with the same file name and path. If several members of the release have the same
+-- file name and path, each of them gets a separate document.
 with own as (
   select
     m.member_id,

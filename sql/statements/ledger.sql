@@ -57,8 +57,8 @@ from jsonb_to_recordset($2::jsonb) as x (
 )
 
 -- statement: schema_warnings
--- Lists the warnings for files of current publications and of the given releases. Files of Italy that no table of a publication reads are ignored. Each file
--- and new column has one row, even if several members of the file have the column. Each export that may be incomplete has one row.
+-- Lists the warnings for files of current publications and of the given releases. A file of a publication is ignored if no table of the publication reads the
+-- file's source. Each file and new column has one row, even if several members of the file have the column. Each export that may be incomplete has one row.
 with used as (
   select
     c.file_id,
@@ -287,7 +287,7 @@ set
 where run_id = $1
 
 -- statement: dead_runs
--- Lists the runs that are no longer active. An active run holds an advisory lock on its number.
+-- Lists the runs that ended without recording their end. An active run holds an advisory lock on its number.
 select run_id as id
 from ledger.run
 where ended_at is null
@@ -373,7 +373,7 @@ select
 from ledger.hold
 
 -- statement: lock_holds
--- Blocks new holds until this transaction ends.
+-- Blocks changes to holds until this transaction ends.
 lock table ledger.hold in share mode
 
 -- statement: set_hold
@@ -432,7 +432,8 @@ where p.state = 'current'
 
 -- statement: loading_rates
 -- Returns for each source how many bytes of its files are loaded per second, and the bytes of its layers per byte of the files. In the row with the total, the
--- source is empty. A release that reuses members of an earlier release reads only a part of its files. Such releases count only if the source has no other.
+-- source is empty. A release that reuses members of an earlier release reads only a part of its files. Such releases count only if the source has no other
+-- releases.
 with layer as (
   select
     substring(c.relname from '_([0-9]+)$')::int4 as release_id,

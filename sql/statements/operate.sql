@@ -65,7 +65,7 @@ where r.state = 'loaded'
 order by f.file_id
 
 -- statement: unread
--- Counts by region the parcels of a section whose raster was removed before the parcels were built.
+-- Counts by region the parcels that have no value in a section, because a raster was missing when the parcels were built.
 select
   core.region_of(fid)::int4 as unit,
   count(*)::int4 as parcels

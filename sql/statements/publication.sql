@@ -195,7 +195,7 @@ set digest = (
 where publication_id = $1
 
 -- statement: holders
--- Lists the sessions that hold locks on published tables, longest first. Query texts are left out, because they may contain names of people.
+-- Lists the sessions that hold locks on published tables, the oldest transaction first. Query texts are left out, because they may contain names of people.
 select
   a.pid,
   coalesce(a.application_name, '') as program,

@@ -48,7 +48,7 @@ select
   postgis_proj_version() as "PROJ"
 
 -- statement: folder
--- Returns the data folder of the server. Null if the server is on a different machine, or if this role may not read the setting.
+-- Returns the data folder of a server on this machine, or null if this role may not read the setting. Returns no row for a server on a different machine.
 select case when pg_has_role(current_user, 'pg_read_all_settings', 'member') then current_setting('data_directory', true) end as folder
 where coalesce(inet_server_addr() in ('127.0.0.1', '::1'), true)
 
@@ -133,7 +133,7 @@ select
   current_user::text as "user"
 
 -- statement: extensions
--- Returns the installed version of each extension, or else the version that would be installed.
+-- Returns the installed version of each given extension, or else the version that would be installed.
 select
   name,
   coalesce(installed_version, default_version) as version,
@@ -186,7 +186,7 @@ where r.source_id = $1
 order by 1
 
 -- statement: new_interface
--- Drops the schema api. All functions are created again, because their arguments and results may have changed.
+-- Replaces the schema api by an empty schema. All functions are created again later, because their arguments and results may have changed.
 drop schema if exists api cascade;
 create schema api;
 comment on schema api is 'Functions of the server. The server''s role may execute no other functions of mappale';

@@ -67,9 +67,9 @@ order by path
 
 -- statement: shapes
 -- Sorts the shapes by stripes as wide as a tile, and within a stripe by rows of blocks, so that only few blocks must be kept in memory. Points are transformed
--- in this statement, because they determine the order. Areas are transformed when they are fetched. Shapes that already have all values from a different model
--- are skipped. The first offset 0 keeps the condition on the box out of the query for the shapes. The planner does not know the box when it plans the query,
--- and would expect a single shape in the box.
+-- in this statement, because they determine the order. Areas are transformed when they are fetched. Skips shapes for which an earlier grid of rasters has all
+-- values or lacks a file. The first offset 0 keeps the condition on the box out of the query for the shapes. The planner does not know the box when it plans
+-- the query, and would expect a single shape in the box.
 declare swept_shape no scroll cursor for
 select
   o.id,

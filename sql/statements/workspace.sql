@@ -162,7 +162,7 @@ join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
   and m.release_id = $2
 
 -- statement: note_layer_places
--- Records the places that a layer names, such as comuni. The source of the layer declares the columns that are read. Lists of undeclared columns are empty.
+-- Records the places that a layer names, such as comuni. The source of the layer declares the columns that are read. An undeclared column is read as null.
 insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places)
 select
   file_id,

@@ -5,8 +5,8 @@
 -- crs: none
 
 -- Before a file runs this step, the file creates the table cited_edition (source_id, vintage) with the vintages of the current files, and the view cited_parcel
--- (fid, vintages), which has no rows if all files have the same vintage.
--- The view is read twice, so PostgreSQL evaluates of_parcel once and keeps the rows.
+-- (fid, vintages), which has no rows if all files have the same vintage. The query of_parcel is used twice, so PostgreSQL reads the view once and keeps the
+-- rows.
 with of_parcel as (
   select
     fid,

@@ -4,7 +4,7 @@
 -- grain: largest has one row per parcel, largest_area one row per parcel and area
 -- crs: none
 
--- If the areas of two classes differ by less than 0.01 m², the smaller code is used.
+-- A class that covers the complete parcel is used first. If the areas of two classes are equal after rounding to 0.01 m², the smaller code is used.
 create view largest as
 select distinct on (fid)
   fid,

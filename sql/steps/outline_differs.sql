@@ -66,7 +66,7 @@ side as (
   ) as e (name, before, now, reach, beyond)
 )
 select
-  -- If the list of comuni is not loaded, a building belongs to the comune of the parcels under the building.
+  -- If the list of comuni is not loaded, a building belongs to the comune of the parcels under the building, so every changed parcel matters.
   not exists (select from comune_register)
   or exists (
     select

@@ -72,7 +72,7 @@ describeDatabase('the step overlay', (engine) => {
     const text = sqlOf(`sql/sections/${section}/build.sql`);
     const scans = layers.map((layer) => new RegExp(`(Index Scan using \\S+|Bitmap Heap Scan) on ${layer}`));
 
-    /** Runs all statements before the one that creates the given table, and then calls `work`. */
+    /** Runs all statements before the one that creates the given table, calls `work` with the query of this table, and rolls back. */
     const before = <T>(table: string, work: (session: Session, query: string) => Promise<T>): Promise<T> => rolledBack(database, async (session) => {
       const { above, query } = splitAt(text, table);
       await session.script(`set local search_path to plan, public; ${above}`, section);

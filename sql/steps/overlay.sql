@@ -12,6 +12,8 @@
 
 -- Each piece is joined with the parcels in its box, so PostGIS prepares each piece only once. Parcels are stored in Hilbert order, so the parcels in a box are
 -- close together on disk. The opposite order, looking up the pieces of each parcel, takes twenty times longer.
+
+-- Box of all parcels, or null if there are no pieces. Only pieces in this box are joined.
 create unlogged table overlay_box as
 select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom

@@ -13,7 +13,7 @@
 -- index.
 create table point_method as
 select
-  -- True if the number of points is more than a tenth of the number of parcels.
+  -- True if the number of points in the box of all parcels is more than a tenth of the number of parcels.
   exists (
     select
     from point
@@ -120,9 +120,9 @@ order by id, round(area_m2::numeric, 4), reference collate "C";
 
 analyze point_inside;
 
--- Reads only points near the given parcels. In a complete build, all points are read. A distance of 15 m is at most 0.000136° of latitude, because a degree has
--- at least 110,574 m. In degrees of longitude, the distance is divided by the cosine of the latitude. The boxes are 10 % wider, and the geodesic distance then
--- decides.
+-- Finds the nearest land parcel of the comune within 15 m of each point that is in no land parcel. Reads only points near the given parcels. A distance of 15 m
+-- is at most 0.000136° of latitude, because a degree has at least 110,574 m. In degrees of longitude, the distance is divided by the cosine of the latitude.
+-- The boxes are 10 % wider, and the geodesic distance then decides.
 create table point_near as
 with outside as materialized (
   select

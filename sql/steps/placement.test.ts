@@ -18,7 +18,7 @@ const PARCELS = Array.from({ length: 400 }, (_, fid) => ({ fid, x: fid % 20, y: 
 /** A point in half units of the grid. Odd coordinates are inside a parcel, and even coordinates on a border. */
 type Point = readonly [x: number, y: number];
 
-/** Returns the smallest land parcel that touches the point. */
+/** Returns the fid of the smallest land parcel that touches the point. */
 function ownerOf([x, y]: Point): number | undefined {
   const touches = (at: number, from: number): boolean => at >= 2 * from && at <= 2 * from + 2;
   return PARCELS.filter((each) => each.kind === 'land' && touches(x, each.x) && touches(y, each.y)).sort((a, b) => a.areaM2 - b.areaM2)[0]?.fid;

@@ -1,4 +1,4 @@
-/** Tests that an upload that stops half-way blocks neither other requests of its token nor the server. */
+/** Tests that an upload that stops half-way blocks neither other requests of its token nor the server, and that unusable uploads are refused. */
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BODY_MS, bodyQueue } from '../../api/body.ts';
@@ -85,7 +85,7 @@ describeDatabase('uploads:', (engine) => {
     expect(await statusOf(await send(head(null, 'Content-Length: 1000')))).toBe(401);
   });
 
-  it('an upload without the scope is refused before its body arrives', async () => {
+  it('an upload without the required scope is refused before its body arrives', async () => {
     expect(await statusOf(await send(head(await service.token(['admin_data:read']), 'Content-Length: 1000')))).toBe(403);
   });
 

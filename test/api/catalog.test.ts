@@ -42,7 +42,7 @@ describeDatabase('the catalogue', (engine) => {
     }
   });
 
-  it('refuses other methods with 405 and Allow, also below the folder of a region', async () => {
+  it('refuses other methods with 405 and Allow, even below the folder of a region', async () => {
     for (const path of ['/catalog/dcat.ttl', '/catalog/stac/catalog.json', '/catalog/stac/molise/collection.json']) {
       for (const method of ['POST', 'DELETE', 'OPTIONS'] as const) {
         const { status, headers, body } = await service.ask(path, { method });

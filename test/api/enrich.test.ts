@@ -1,7 +1,4 @@
-/**
- * Tests POST /tools/enrich. The endpoint is off by default, limits the size of uploads, and counts each row as a request. The result equals the result of
- * `mappale enrich`.
- */
+/** Tests POST /tools/enrich. The endpoint is off by default, limits the size of uploads, and counts each row as a request. */
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';

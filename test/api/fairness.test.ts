@@ -56,7 +56,7 @@ describe('the fair queue', () => {
     releases[0]!();
     await settled();
     expect(served.slice(4)).toEqual(['b1']);
-    // When a request ends in one pool, the same client may start a request in another pool.
+    // When the request of client b in the second pool ends, client a takes the free place, because only two of its requests are in progress.
     releases[3]!();
     await settled();
     expect(served.slice(5)).toEqual(['a2']);
@@ -124,7 +124,7 @@ async function held(): Promise<{
 }
 
 describe('map tiles', () => {
-  it('use at most five of ten connections, wait behind other requests, get 429 if 64 tiles already wait, and are never counted', async () => {
+  it('use at most five of ten connections, wait behind other requests, get 429 if 64 tiles of the token already wait, and are never counted', async () => {
     const { app, begun, counted, release, ask, tile } = await held();
     const tiles = Array.from({ length: 5 + 64 + 3 }, () => tile('map'));
     await expect.poll(() => begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5);

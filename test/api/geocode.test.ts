@@ -132,7 +132,7 @@ describeEngines('the address search', (engine) => {
     expect((await search('Via Roma 140 Roccapparente')).map(({ street_number: number, match_type: type }) => [number, type])[0]).toEqual(['140/BIS', 'number_without_exponent']);
   });
 
-  it('lists the exact number first, then the number without an exponent, then the number with a different exponent', async () => {
+  it('lists the number without an exponent before numbers with a different exponent if the exact number does not exist', async () => {
     const found = await search('Via Roma 130/C Roccapparente');
     expect(found.slice(0, 3).map(({ street_number: number, match_type: type }) => [number, type])).toEqual([
       ['130', 'number_without_exponent'], ['130/B', 'number_without_exponent'], ['130/BIS', 'number_without_exponent'],

@@ -1,4 +1,4 @@
-/** Starts the server on a synthetic region, and checks responses against the OpenAPI document of the server. */
+/** Starts the server on a test database, and checks responses against the OpenAPI document of the server. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifyInstance } from 'fastify';
 import pLimit from 'p-limit';

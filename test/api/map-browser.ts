@@ -29,13 +29,16 @@ export interface MapBrowser {
   readonly browser: Browser;
   readonly origin: string;
   readonly key: string;
-  /** Errors and warnings that the page logged on the console. */
+  /** Errors and warnings that the opened pages logged on the console, and errors that their scripts threw. */
   readonly problems: string[];
-  /** Origins of all requests of the page. */
+  /** Origins of all requests of the opened pages. */
   readonly asked: Set<string>;
-  /** Paths of requests that were counted against the token's hourly limit. */
+  /** Paths of the requests with a token, except tiles. These requests count against the token's hourly limit. */
   readonly paid: string[];
-  /** Opens the map in a separate browser context and waits until the page has applied the URL's fragment. */
+  /**
+   * Opens the map in a separate browser context, signed in unless `signed` is false. Waits until the page has applied the URL's fragment, unless `isAwaited` is
+   * false.
+   */
   open(hash: string, options?: BrowserContextOptions & { signed?: boolean; isAwaited?: boolean }): Promise<Page>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Tests that the scripts of the map keep their state in one object, which only named transitions change. */
+/** Tests that the scripts of the map keep their state in one object, which only named transitions change. Also tests how the map reads parcel references. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

@@ -76,7 +76,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('shows the names of streets along their house numbers, and the house numbers', async () => {
+      it('shows the names of streets, and house numbers', async () => {
         const streets = await service.database.query<{ name: string; lat: number; lng: number; numbers: string[] }>(
           `select s.name, avg(st_y(a.geom)) as lat, avg(st_x(a.geom)) as lng, array_agg(api.street_number(a.number, a.exponent, a.colour, a.metric_m)) as numbers
            from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id where a.geom is not null
@@ -220,7 +220,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('greys the panel until the record arrives, but not while neighbours are read', async () => {
+      it('does not grey the panel while neighbours are read', async () => {
         const page = await map.open('', COARSE);
         let asked = 0;
         await page.route('**/parcels/*/neighbours*', () => void (asked += 1));

@@ -1,4 +1,4 @@
-/** Tests the records that are shortened for language models: their size, their labels, and that they repeat nothing. */
+/** Tests the records that are shortened for language models: their size, their labels, and that equal values and licences are written once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compactRecord, DEFAULT_SECTIONS, licencesOnce } from '../../cli/mcp-compact.ts';
 import { describeEngines } from '../harness/database.ts';
@@ -29,14 +29,14 @@ function recordWith(valuation: readonly Json[]): Json {
 }
 
 describe('a shortened record', () => {
-  it('has labels, units and values as text, without outlines and missing values', () => {
+  it('has labels with units, and codes with their meaning, but no outlines and no missing values', () => {
     const { basic, risk } = compactRecord(recordWith([])) as { basic: Json; risk: Json };
     expect(JSON.stringify(basic)).not.toMatch(/geometry|coordinates|null|municipality/);
     expect(risk).toMatchObject({ 'Flood hazard': 'P3, high', 'flood share (share of 1)': 0.5, 'Peak ground acceleration (g)': 0.2 });
     expect(JSON.stringify(risk)).not.toMatch(/null|ISPRA/);
   });
 
-  it('writes a value that all rows of a list share only once', () => {
+  it('writes a value only once if all rows of a list have the same value', () => {
     const { same_for_all: same, columns, rows } = compactRecord(recordWith(quotations(4)))['valuation'] as Table;
     expect(same).toMatchObject({ 'OMI zone': 'B1', fascia: 'B, centre', semester: '2025-2', Condition: 'NORMALE' });
     expect(columns).toContain('Property type');

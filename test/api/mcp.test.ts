@@ -28,7 +28,7 @@ describeEngines('the Model Context Protocol', (engine) => {
   let environment: Record<string, string>;
   let server: ChildProcess;
   let address: string;
-  /** Lines that the server logged. */
+  /** Text that the server wrote to standard error. */
   let logged = '';
   const clients: Client[] = [];
 

@@ -13,7 +13,7 @@ import { writeMetrics } from '../../pipelines/operate/metrics.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { BASE, DOCUMENT, regionService, VERSION } from './harness.ts';
 
-/** Parses metrics. Returns the values by name with labels. */
+/** Parses metrics. Returns the values, keyed by the name of the metric with its labels. */
 function figuresOf(text: string): ReadonlyMap<string, number> {
   return new Map(text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
 }
@@ -36,7 +36,7 @@ describeDatabase('the metrics of a server', (engine) => {
   });
   afterAll(() => service?.close());
 
-  it('count requests by path template, method and class of status, and measure their time', async () => {
+  it('count requests by path template, method and status class, and measure their time', async () => {
     const { status, text, type } = await read(service.app);
     expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     const figures = figuresOf(text);
@@ -66,7 +66,7 @@ describeDatabase('the metrics of a server', (engine) => {
       const [{ parcels } = { parcels: 0 }] = await service.database.query<{ parcels: number }>('select count(*) as parcels from core.parcel');
       expect([served.get('mappale_parcels{region="molise"}'), served.get('mappale_records{source="ade_cadastre"}')! > 0]).toEqual([parcels, true]);
       expect([served.get('mappale_last_run_exit_code'), written.get('mappale_last_run_exit_code')]).toEqual([0, 5]);
-      // Sizes may change between the two reads.
+      // The metrics of the last run differ, and sizes may change between the two reads.
       const others = [...written].filter(([name]) => !/^mappale_(?:last_run|database_bytes|previous_bytes)/.test(name));
       expect(others.filter(([name, value]) => served.get(name) !== value)).toEqual([]);
       expect(others.length).toBeGreaterThan(5);

@@ -1,4 +1,4 @@
-/** Tests that a search reports a named comune without loaded addresses, with its province and region. */
+/** Tests that a search reports a comune that the query names and that has no loaded addresses, with its province and region. */
 import { beforeAll, expect, it } from 'vitest';
 import { search } from '../../api/geocoding.ts';
 import { suggestions } from '../../api/suggestions.ts';
@@ -21,7 +21,7 @@ describeDatabase('the address search', (engine) => {
     await database.query("insert into core.region (code, name) values (20, 'Sardegna')");
     await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, sigla, region_code) values ('Y001', '999001', 'Vallescura', '999', 'Nessuna', 'VX', 20)");
     await database.query("insert into core.place_name values ('vallescura', 'name', 'Y001')");
-    // Replaces the functions that need a publication, because this database contains none.
+    // Replaces the functions that need a publication, because this database contains no publication.
     await database.session((session) => session.script(
       `create or replace function api.hold_publication() returns void language sql as 'select';
        create or replace function api.publication_tag(p_day date) returns text language sql as 'select null::text';
@@ -48,7 +48,7 @@ describeDatabase('the address search', (engine) => {
     }
   });
 
-  it('reports a comune without addresses in the map\'s suggestions, which all have a kind', async () => {
+  it('reports a comune without addresses in the map\'s suggestions, and marks each suggestion as an address or a street', async () => {
     expect((JSON.parse(await suggestions(reader, { q: 'Vallescura' })) as { meta: unknown }).meta).toMatchObject({ count: 0, not_loaded: unloaded });
     const kinds = async (q: string): Promise<unknown> => (JSON.parse(await suggestions(reader, { q })) as { data: { kind: string }[] }).data[0]!.kind;
     expect([await kinds(`Via Roma 112, ${region.comuni[0].italianName}`), await kinds(`Via Roma, ${region.comuni[0].italianName}`)]).toEqual(['address', 'street']);

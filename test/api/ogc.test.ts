@@ -44,7 +44,7 @@ describeDatabase('OGC API - Features', (engine) => {
     return [status, body!['error']];
   };
   const linksOf = (body: Json, rel: string): Link[] => (body['links'] as Link[]).filter((link) => link.rel === rel);
-  /** Returns the path of a link below /ogc. */
+  /** Returns the path of a link, relative to /ogc. */
   const pathOf = ({ href }: Link): string => href.slice(href.indexOf(`${BASE}/ogc`) + `${BASE}/ogc`.length);
   /** Requests a page and, through the `next` links, all following pages. */
   const pages = async (path: string): Promise<Page[]> => {
@@ -75,7 +75,7 @@ describeDatabase('OGC API - Features', (engine) => {
   type Parcel = (typeof all)[number];
   /** Box that contains every parcel. Tests of filters add the box, because a request needs at least one condition that can use an index. */
   const EVERYWHERE = 'bbox=6,35,19,47';
-  /** Expects that a filter selects the same parcels as a predicate, in text and in JSON. */
+  /** Expects that a filter in CQL2 text and, if `json` is given, in CQL2 JSON selects the same parcels as a predicate: some parcels, but not all. */
   const selects = async (filter: string, predicate: (parcel: Parcel) => boolean, json?: unknown): Promise<void> => {
     const expected = all.filter(predicate).map(({ fid }) => fid);
     const languages = [['cql2-text', filter], ...(json === undefined ? [] : [['cql2-json', JSON.stringify(json)]])] as const;
@@ -262,7 +262,7 @@ describeDatabase('OGC API - Features', (engine) => {
   const uriOf = (code: number): string => `http://www.opengis.net/def/crs/EPSG/0/${code}`;
   const SYSTEMS = [3035, 32632, 32633, 6706];
   const northFirst = (code: number): boolean => [3035, 6706].includes(code);
-  /** Returns the outlines of parcels in a coordinate system, transformed by PostGIS, in the axis order of the system. */
+  /** Returns the corners of parcels, keyed by fid. PostGIS transforms the corners to a coordinate system, and the axes have the order of the system. */
   const outlinesIn = async (code: number, ids: readonly number[]): Promise<Map<number, [number, number][]>> => {
     const rows = await service.database.query<{ fid: number; points: [number, number][] }>(
       `select p.fid, json_agg(json_build_array(${northFirst(code) ? 'st_y(d.geom), st_x(d.geom)' : 'st_x(d.geom), st_y(d.geom)'})) as points
@@ -321,7 +321,7 @@ describeDatabase('OGC API - Features', (engine) => {
           expect(expected.length).toBeGreaterThan(0);
         }
       }
-      // Boxes where a projection cannot be computed, and boxes with corners in the wrong order.
+      // Two boxes where the projection cannot be computed, a box with corners in the wrong order, and a box with longitudes above 180°.
       const utm = `bbox-crs=${encodeURIComponent(uriOf(32632))}`;
       expect(fids(await pages(`/collections/parcels/items?limit=1000&bbox=-999999999,-999999999,999999999,999999999&${utm}`))).toEqual(all.map(({ fid }) => fid));
       expect(fids(await pages(`/collections/parcels/items?bbox=999999998,999999998,999999999,999999999&${utm}`))).toEqual([]);
@@ -483,17 +483,17 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('returns all pages of a filter on the comune, without the query parameter municipality_code', async () => {
+  it('returns all parcels of a filter on the comune, page by page and without the query parameter municipality_code', async () => {
     const { belfiore } = all[0]!;
     const found = await pages(`/collections/parcels/items?limit=7&filter=${encodeURIComponent(`municipality_code = '${belfiore}' and area_m2 > ${median()}`)}`);
     expect(found.length).toBeGreaterThan(2);
     expect(sorted(fids(found))).toEqual(all.filter((each) => each.belfiore === belfiore && each.area > median()).map(({ fid }) => fid));
   });
 
-  it('tests at most 20,000 conditions for a page, and the pages have fewer features than limit but contain each parcel once', async () => {
+  it('evaluates at most 20,000 filter conditions for a page, and the pages in total contain each parcel once', async () => {
     const [{ belfiore }] = all as [Row];
     const { where } = parseFilter(`municipality_code = '${belfiore}' and area_m2 >= 0`, 'cql2-text');
-    // The HTTP API accepts at most 50 conditions. With this number of conditions, 10 parcels are tested for a page.
+    // The HTTP API accepts at most 50 conditions. With 2,000 conditions, 10 parcels are tested for a page.
     const filter = { where, shapes: [], srid: 4326, conditions: 2_000, box: null, small: 0 };
     const found: number[] = [];
     const lengths: number[] = [];
@@ -517,7 +517,7 @@ describeDatabase('OGC API - Features', (engine) => {
     expect([REQUIREMENTS, CRS_REQUIREMENTS, FILTER_REQUIREMENTS].flatMap((each) => Object.keys(each))).toEqual(NAMED);
   });
 
-  it('the pages of every kind of query contain each parcel once, and no page uses an offset', async () => {
+  it('the pages of all parcels and of a comune contain each parcel once, and no link uses an offset', async () => {
     const { belfiore } = all[0]!;
     const walk = await pages('/collections/parcels/items?limit=37');
     expect(fids(walk)).toEqual(all.map(({ fid }) => fid));
@@ -555,7 +555,7 @@ describeDatabase('OGC API - Features', (engine) => {
       expect(features.map(({ properties }) => properties['fid'])).toEqual(json.features.map((feature) => feature.id));
       json.features.forEach((feature, index) => {
         const { fid: _fid, ...properties } = features[index]!.properties;
-        // A column without a value is absent in a feature.
+        // A FlatGeobuf feature has no property for a column without a value.
         expect(properties).toEqual(Object.fromEntries(Object.entries(feature.properties).filter(([, value]) => value !== null)));
         expect(corners(features[index]!)).toEqual(corners(feature));
       });

@@ -37,7 +37,7 @@ describe('outlines simplified together', () => {
       const simplified = simplifiedWithNeighbours(all, 0.001);
       for (const [at, outline] of simplified.entries()) expect(corners(outline)).toBeLessThan(corners(all[at]!) / 4);
       const seen = simplified.map(edges);
-      // Each of the three inner borders belongs to two comuni. Each outer border belongs to one comune.
+      // Each of the three shared borders is now a single edge of two outlines. All other edges belong to one outline.
       const twice = [...seen[0]!].filter((edge) => seen[1]!.has(edge)).length + [...seen[2]!].filter((edge) => seen[0]!.has(edge) || seen[1]!.has(edge)).length;
       const once = new Set(seen.flatMap((each) => [...each])).size;
       expect([twice, once]).toEqual([3, seen.reduce((sum, each) => sum + each.size, 0) - 3]);

@@ -42,7 +42,7 @@ const PHRASINGS: readonly (readonly [query: string, street: string])[] = [
   [`presso Neri Anna, via ettore fieramosca #, ${name}`, FIERAMOSCA],
   [`Casa Vinicola Piazza dei Tigli # ${name}`, 'Piazza dei Tigli'],
   [`gommista corso s. lucia # ${name}`, 'Corso Santa Lucia'],
-  // Labels of forms and maps
+  // Labels that forms and map services write before an address
   ...['indirizzo:', 'Indirizzo', 'ind.', 'sede legale:', 'recapito', 'google maps', 'mappa di', 'address:', 'mappe', 'cartina', 'ubicazione:', 'domicilio', 'residente in', 'si trova in']
     .map((label) => [`${label} via ettore fieramosca # ${name}`, FIERAMOSCA] as const),
   // Postal codes, countries, provinces, `Comune di`
@@ -111,7 +111,7 @@ describeEngines('an unusual form of an address', (engine) => {
     return first === undefined ? 'nothing' : `${first.street_name} ${first.street_number}, ${first.municipality_code}`.toLowerCase();
   };
 
-  it('finds the address at rank 1, with any words around the street and number', async () => {
+  it('finds the address at rank 1 despite added, joined, reordered or abbreviated words', async () => {
     const missed: string[] = [];
     for (const [phrasing, street] of PHRASINGS) {
       const query = phrasing.replace('#', String(number));
@@ -122,7 +122,7 @@ describeEngines('an unusual form of an address', (engine) => {
     expect(PHRASINGS.length).toBeGreaterThanOrEqual(60);
   });
 
-  it('drops leading words only if the rest is exactly the name of a street', async () => {
+  it('is searched without its leading words only if the rest is exactly the name of a street', async () => {
     for (const query of [`trattoria via ettore # ${name}`, `trattoria via ettore fieramosca nuova # ${name}`]) {
       expect(await found(query.replace('#', String(number))), query).not.toContain('fieramosca');
     }

@@ -199,7 +199,7 @@ describeDatabase('access', (engine) => {
       expect((await guess(from)).status).toBe(401);
     });
 
-    it('leave no rows in the database after 15 minutes', async () => {
+    it('are deleted from the database after 15 minutes, when further bad keys arrive', async () => {
       await service.database.query("update access.failed_attempt set started_at = now() - interval '16 minutes'");
       const [before] = await service.database.query<{ n: number }>('select count(*) as n from access.failed_attempt');
       for (let count = 0; count < 20 && before!.n > 0; count += 1) await guess(somewhere());
@@ -233,7 +233,7 @@ describeDatabase('access', (engine) => {
 describeDatabase('the server\'s role', (engine) => {
   let service: Service;
   beforeAll(async () => {
-    // The copy of a migrated database would lack the rights on the database object.
+    // Migrates a new database, because a copy of a migrated database lacks the rights on the database object.
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
     await migrate(database, await loadSources());
@@ -349,7 +349,7 @@ describeDatabase('the server\'s role', (engine) => {
 });
 
 describeEngines('a database migrated by a role without superuser rights', (engine) => {
-  it('has all rights after the statements that doctor prints are run', async () => {
+  it('gives the server role the required rights and no others after the statements that doctor prints are run', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const owner = `mappale_test_${randomBytes(6).toString('hex')}`;

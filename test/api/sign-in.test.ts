@@ -23,13 +23,13 @@ interface Page {
   readonly link: SignInLink;
   /** Everything that the server logged. */
   readonly logged: string[];
-  /** Statements that looked up a key. */
+  /** Statements with which the server checked and counted a key. */
   readonly keys: unknown[];
   signIn(secret: string, headers?: Readonly<Record<string, string>>, from?: string): Promise<LightMyRequestResponse>;
   get(path: string, headers?: Readonly<Record<string, string>>, from?: string): Promise<LightMyRequestResponse>;
 }
 
-/** Starts a server with a fake database that finds nothing. */
+/** Builds a server with a fake database that finds nothing and accepts every key. */
 async function page(link: SignInLink | null = new SignInLink(), explain: Explain | null = null): Promise<Page> {
   const keys: unknown[] = [];
   const logged: string[] = [];
@@ -74,7 +74,7 @@ describe('the sign-in link', () => {
     expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link', explains: false });
     const found = await get('/geocode/reverse?lat=42&lng=14', { cookie: `other=1; ${cookie}` });
     expect([found.statusCode, found.headers['x-ratelimit-limit'], found.headers['x-ratelimit-remaining']]).toEqual([200, String(SESSION_QUOTA), String(SESSION_QUOTA - 1)]);
-    // Requests for tiles do not count against the quota.
+    // Requests for tiles do not count against the hourly limit.
     expect([(await get('/tiles/14/1/1?layer=parcels', { cookie })).statusCode, (await get('/parcels/locate?lat=42&lng=14', { cookie })).headers['x-ratelimit-remaining']]).toEqual([204, String(SESSION_QUOTA - 2)]);
     // The cookie is also accepted below /admin, where the map requests the files that cover a comune.
     expect((await get('/admin/regions', { cookie })).statusCode).toBe(200);
@@ -110,11 +110,11 @@ describe('the sign-in link', () => {
   });
 
   it.each([
-    ['of another origin', { origin: 'http://evil.example' }, '127.0.0.1'],
-    ['of another port', { origin: 'http://127.0.0.1:3000' }, '127.0.0.1'],
+    ['of a different origin', { origin: 'http://evil.example' }, '127.0.0.1'],
+    ['of a different port', { origin: 'http://127.0.0.1:3000' }, '127.0.0.1'],
     ['without an origin', { origin: '' }, '127.0.0.1'],
-    ['with a name that leads to this machine', { host: 'evil.example:8080', origin: 'http://evil.example:8080' }, '127.0.0.1'],
-    ['with a name that starts like an address', { host: '127.0.0.1.evil.example', origin: 'http://127.0.0.1.evil.example' }, '127.0.0.1'],
+    ['with a host name that resolves to this machine', { host: 'evil.example:8080', origin: 'http://evil.example:8080' }, '127.0.0.1'],
+    ['with a host name that starts like an address', { host: '127.0.0.1.evil.example', origin: 'http://127.0.0.1.evil.example' }, '127.0.0.1'],
     ['through a proxy', { 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1'],
     ['from another machine', {}, '192.0.2.7'],
     ['that sends a form', { 'content-type': 'text/plain' }, '127.0.0.1'],
@@ -124,7 +124,7 @@ describe('the sign-in link', () => {
     expect((await signIn(link.secret)).statusCode).toBe(204);
   });
 
-  it.each([['nothing'], ['{'], ['{"secret":1}'], ['[]'], [`{"secret":"${'x'.repeat(5000)}"}`]])('is refused with the body %j', async (payload) => {
+  it.each([['nothing'], ['{'], ['{"secret":1}'], ['[]'], [`{"secret":"${'x'.repeat(5000)}"}`]])('is refused with 400 for the body %j', async (payload) => {
     const { app } = await page();
     const answered = await app.inject({ method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: '127.0.0.1', payload, headers: { host: HOST, origin: `http://${HOST}`, 'content-type': 'application/json' } });
     expect(codeOf(answered)).toEqual([400, 'INVALID_PARAMS']);
@@ -142,9 +142,9 @@ describe('the sign-in link', () => {
 
 describe('a session', () => {
   it.each([
-    ['of another site', { 'sec-fetch-site': 'cross-site' }, '127.0.0.1'],
-    ['of another port of this machine', { 'sec-fetch-site': 'same-site' }, '127.0.0.1'],
-    ['with a name that leads to this machine', { host: 'evil.example:8080' }, '127.0.0.1'],
+    ['of a different site', { 'sec-fetch-site': 'cross-site' }, '127.0.0.1'],
+    ['of a different port of this machine', { 'sec-fetch-site': 'same-site' }, '127.0.0.1'],
+    ['with a host name that resolves to this machine', { host: 'evil.example:8080' }, '127.0.0.1'],
     ['through a proxy', { forwarded: 'for=192.0.2.7' }, '127.0.0.1'],
     ['from another machine', {}, '192.0.2.7'],
   ])('is ignored in a request %s', async (_request, headers, from) => {
@@ -188,12 +188,12 @@ describe('an explanation', () => {
 
   it.each([
     ['without a session', {}, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
-    ['with a session of an earlier server', { cookie: `mappale_session_8080=${'a'.repeat(43)}` }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['with an unknown session', { cookie: `mappale_session_8080=${'a'.repeat(43)}` }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
     ['with a token', token, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
     ['with a token in addition to the session', { ...token, cookie: 'own' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
-    ['of another site', { cookie: 'own', 'sec-fetch-site': 'cross-site' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
-    ['of another port of this machine', { cookie: 'own', 'sec-fetch-site': 'same-site' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
-    ['with a name that leads to this machine', { cookie: 'own', host: 'evil.example:8080' }, '127.0.0.1', [404, 'NOT_FOUND']],
+    ['of a different site', { cookie: 'own', 'sec-fetch-site': 'cross-site' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['of a different port of this machine', { cookie: 'own', 'sec-fetch-site': 'same-site' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['with a host name that resolves to this machine', { cookie: 'own', host: 'evil.example:8080' }, '127.0.0.1', [404, 'NOT_FOUND']],
     ['through a proxy', { cookie: 'own', 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1', [404, 'NOT_FOUND']],
     ['from another machine', { cookie: 'own' }, '192.0.2.7', [404, 'NOT_FOUND']],
     ['from another machine with a token', token, '192.0.2.7', [404, 'NOT_FOUND']],

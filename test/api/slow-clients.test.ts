@@ -1,4 +1,4 @@
-/** Tests clients that read slowly or not at all. The server ends the connections of slow clients and answers other clients meanwhile. */
+/** Tests clients that read slowly, and idle clients. The server ends the connections of slow clients and answers other clients meanwhile. */
 import type { Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -52,7 +52,7 @@ it('ends a connection if the client reads without a pause but too slowly to fini
   await expect.poll(connections).toBe(0);
 });
 
-it('closes the connections with the oldest unread responses if too many responses are unread', async () => {
+it('closes connections with unread responses if more responses are unread than the limit allows', async () => {
   const { port, ended } = await start(60_000, 5);
   const waiting = await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   await expect.poll(ended).toBe(SLOW_CLIENTS - 5);

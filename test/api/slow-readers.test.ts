@@ -10,7 +10,7 @@ import { describeDatabase } from '../harness/database.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
 
 const CLIENTS = 6;
-/** Number of requests that a client sends at once. The responses are larger than the buffers of a loopback connection. */
+/** Number of requests that a client sends at once. In total, the responses are larger than the buffers of a loopback connection. */
 const REQUESTS = 30;
 
 describeDatabase('a slow client', (engine) => {
@@ -73,7 +73,7 @@ describeDatabase('a slow client', (engine) => {
     app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
   });
   const ask = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${BASE}${path}`, { headers: { 'x-api-key': key, connection: 'close' } })).status;
-  /** Waits until no database session of the server runs a query or keeps a transaction open. */
+  /** On PostgreSQL, waits until no other session of the database runs a query or keeps a transaction open. */
   const idle = async (): Promise<void> => {
     if (engine.name !== 'postgres') return;
     await expect.poll(() => service.database.query(

@@ -56,7 +56,7 @@ describeDatabase('the socket', (engine) => {
   });
   afterAll(() => service?.close());
 
-  /** Sends bytes, and reads until the connection is closed. @param then `wait` for the server, or `reset` the connection after the bytes are sent */
+  /** Sends bytes, and reads until the connection is closed. @param then `wait` until the server closes it, or `reset` it after sending */
   const say = (bytes: string | Buffer, then: 'wait' | 'reset' = 'wait'): Promise<Reply[]> => new Promise((resolve) => {
     const parts: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {
@@ -164,7 +164,7 @@ describeDatabase('the socket', (engine) => {
     expect(replies.flatMap(violations)).toEqual([]);
   });
 
-  it('closes connections that send nothing or an endless request', async () => {
+  it('returns 408 and closes the connection if a client sends nothing or an incomplete request', async () => {
     const { server } = service.app;
     expect([server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout].every((limit) => limit > 0 && limit <= 120_000)).toBe(true);
     const { headersTimeout } = server;

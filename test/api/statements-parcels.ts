@@ -1,4 +1,4 @@
-/** Lists statements about the search for parcels and the content of records. */
+/** Lists statements about locating and searching parcels, their neighbours, and the content and coverage of records. */
 import { expect } from 'vitest';
 import { regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -51,7 +51,7 @@ function borderNear(basic: Basic, other: Basic): number {
 export const PARCELS: readonly Statement[] = [
   // --- Locating parcels -------------------------------------------------------------------------------------------------
   {
-    about: OF_LOCATE, says: 'takes exactly one of lat with lng, points, bbox and polygon',
+    about: OF_LOCATE, says: 'requires exactly one of lat with lng, points, bbox and polygon',
     holds: async (trial) => {
       for (const [place, parameter] of [
         ['', 'lat'], ['lat=42', 'lng'], ['lng=14', 'lat'], ['lat=42&lng=14&bbox=14,42,14.01,42.01', 'bbox'], ['lat=42&bbox=14,42,14.01,42.01', 'bbox'], ['points=42,14&lat=42', 'points'], ['points=42,14&bbox=14,42,14,42', 'bbox'],
@@ -225,7 +225,7 @@ export const PARCELS: readonly Statement[] = [
         expect(meta).toEqual({ fid: basic.fid, count: data.length, truncated: false });
         const found = new Map(data.map(({ fid, shared_m: shared }) => [fid as number, shared as number]));
         expect([...found.values()]).toEqual(ascending([...found.values()]).reverse());
-        // Length of the edges that both parcels have. The border is longer if only one parcel has a corner on the border.
+        // Total length of the edges that both parcels have. The border can be longer, because one parcel may lack a corner of the other parcel.
         const shared = new Map<number, number>();
         for (const edge of edgesOf(basic)) {
           for (const { fid } of edges.get(keyOf(edge))!.filter((each) => each.fid !== basic.fid)) shared.set(fid, (shared.get(fid) ?? 0) + edgeMetres(...edge));
@@ -402,7 +402,7 @@ export const PARCELS: readonly Statement[] = [
   // --- The record -------------------------------------------------------------------------------------------------------
   {
     about: OF_RECORD, says: 'follows the OpenAPI document for every parcel',
-    // `records` compares each record with the OpenAPI document.
+    // `trial.records` compares each record with the OpenAPI document.
     holds: async (trial) => {
       const [{ parcels }] = (await trial.service.database.query<{ parcels: number }>('select count(*)::int4 as parcels from core.parcel')) as [{ parcels: number }];
       expect((await trial.records()).length).toBe(parcels);
@@ -498,7 +498,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'is found by its reference in any case, without the prefix, or with %2F for a slash. An unknown reference gives 404, a malformed one 400',
+    about: OF_RECORD, says: 'is found by its reference in upper or lower case, with or without the prefix, and with %2F for a slash. An unknown reference gives 404, a malformed one 400',
     holds: async (trial) => {
       const basics = (await trial.basics()).slice(0, 20);
       for (const { fid, cadastral_reference: reference } of basics) {

@@ -12,10 +12,10 @@ const OF_REVERSE = 'addresses around a point';
 const OF_LISTS = 'the lists';
 const OF_ADDRESSES = 'an address';
 const OF_ERRORS = 'errors';
-const OF_LIMITS = 'limits and tokens';
+const OF_LIMITS = 'rate limits';
 const OF_HEADERS = 'headers';
 
-/** Returns one request path per endpoint. Each request finds data. */
+/** Returns one request path per endpoint, in the order of `ENDPOINTS`. Each request finds data. */
 async function questions(trial: Trial): Promise<string[]> {
   const { centroid, fid, municipality, cadastral } = await trial.parcel();
   return [
@@ -30,7 +30,7 @@ async function questions(trial: Trial): Promise<string[]> {
 export const STATEMENTS: readonly Statement[] = [
   ...PARCELS,
 
-  // --- The whole API----------------------------------------------------------------------------------------------------
+  // --- The whole API ---------------------------------------------------------------------------------------------------
   {
     about: 'the interface', says: 'is below /api/v2, and nowhere else',
     holds: async ({ service }) => {
@@ -111,7 +111,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_SEARCH, says: 'returns 10 addresses by default, 1 to 50 on request',
+    about: OF_SEARCH, says: 'returns at most 10 addresses by default, and accepts a limit of 1 to 50',
     holds: async (trial) => {
       const { municipality_code: city } = await trial.address();
       const all = await trial.list(`/geocode/search?${query({ q: 'via snc', city: String(city), limit: 50 })}`);
@@ -161,7 +161,7 @@ export const STATEMENTS: readonly Statement[] = [
   },
 
   {
-    about: OF_SEARCH, says: 'finds the comuni of all Italy, and never finds addresses in a different comune if the named comune is not loaded',
+    about: OF_SEARCH, says: 'recognises comuni of all Italy, and finds no address in a different comune if the named comune is not loaded',
     holds: async (trial) => {
       for (const comune of ['Salerno', 'Siderno', 'Lamezia Terme', 'Campobasso']) expect(await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${comune}` })}`), comune).toEqual([]);
     },
@@ -353,7 +353,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '429 TOO_MANY_ATTEMPTS after 20 invalid keys from an address, but not for a valid key',
+    about: OF_ERRORS, says: '429 TOO_MANY_ATTEMPTS after 20 invalid keys from a network address, but not for a valid key',
     holds: async ({ service }) => {
       const from = '192.0.2.62';
       const codes: unknown[] = [];
@@ -440,7 +440,7 @@ export const STATEMENTS: readonly Statement[] = [
     about: OF_ERRORS, says: 'have the same form in the OpenAPI document as in responses',
     holds: async (trial) => {
       const { service } = trial;
-      // Numbers of requests, seconds and parcels may differ.
+      // Request IDs and numbers may differ.
       const shape = (body: unknown): string => JSON.stringify(body).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID').replace(/\d+/g, '#');
       const spent = await service.token();
       await service.database.query('insert into access.rate_window (token_id, started_at, used) select max(token_id), now(), 1000 from access.token');
@@ -511,7 +511,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_HEADERS, says: 'contain a weak ETag that differs between requests and allows a 304',
+    about: OF_HEADERS, says: 'contain a weak ETag that differs between paths, and a request with this ETag gets 304',
     holds: async (trial) => {
       const tags = new Set<string | undefined>();
       const paths = await questions(trial);

@@ -9,7 +9,7 @@ describe('beforeLast', () => {
     ['via roma castel, ', 1, 'via roma'],
     ['castel', 1, ''],
     ['castel', 2, ''],
-    // The longest possible query. A regular expression with backtracking would take a minute for this query.
+    // A query of almost the maximum length. A regular expression with backtracking would take a minute for this query.
     [`${'x'.repeat(180)} san martino in p`, 4, 'x'.repeat(180)],
   ])('returns the text of %j before its last %d words', (q, words, before) => {
     expect(beforeLast(q, words)).toBe(before);

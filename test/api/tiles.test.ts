@@ -1,4 +1,4 @@
-/** Tests tiles with an independent library. A tile contains the parcels that SQL finds there, at their positions, with the values of their records. */
+/** Tests tiles with an independent decoder. A tile contains the parcels that SQL finds in its box, at their positions, with the values of their records. */
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -60,7 +60,7 @@ describeEngines('a tile of the map', (engine) => {
   /** SQL expression for the box of a tile, including the margin around the tile. */
   const BOX = 'st_transform(st_tileenvelope($1, $2, $3, margin => 64 / 4096.0), 4326)';
 
-  it.each([14, 16])('contains each parcel that SQL finds there exactly once at zoom %i, within one tile unit of the parcel\'s position', async (z) => {
+  it.each([14, 16])('contains each parcel that SQL finds in its box exactly once at zoom %i, within one tile unit of the parcel\'s position', async (z) => {
     const found = new Set<number>();
     // A unit of the tile is at most an eighth of a pixel.
     const unit = 360 / 2 ** z / 4096;
@@ -266,13 +266,13 @@ describeEngines('a tile of the map', (engine) => {
   it.each([
     ['/tiles/23/0/0?layer=parcels', 'z'], ['/tiles/x/0/0?layer=parcels', 'z'], ['/tiles/14/16384/0?layer=parcels', 'x'], ['/tiles/14/0/16384?layer=parcels', 'y'], ['/tiles/14/0/-1?layer=parcels', 'y'],
     ['/tiles/0/1/0?layer=parcels', 'x'], ['/tiles/14/1/1?layer=nowhere', 'layer'], ['/tiles/14/1/1', 'layer'], ['/tiles/14/1/1?layer=parcels&layer=risk', 'layer'],
-  ])('with invalid parameters is refused, and the error lists the allowed values: %s', async (path, parameter) => {
+  ])('with invalid parameters is refused, and the error names the parameter: %s', async (path, parameter) => {
     const answered = await service.ask(path, { key });
     expect(violationsOf(path, answered)).toEqual([]);
     expect([answered.status, answered.body!['error'], (answered.body!['details'] as Json)['parameter']]).toEqual([400, 'INVALID_PARAMS', parameter]);
   });
 
-  it('needs parcels:read', async () => {
+  it('requires a token with the scope parcels:read', async () => {
     const [tile] = await tiles(14);
     const path = `/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`;
     expect((await service.ask(path, { key: await service.token(['parcels:read']) })).status).toBe(200);
@@ -301,7 +301,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('comes with suggestions that complete the names of streets and comuni, and that equal the search results for complete names', async () => {
+  it('is on a map whose suggestions complete the names of streets and comuni, and equal the search results for complete names', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore
@@ -331,7 +331,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual([401, 403, 400, 400]);
   });
 
-  it('comes with explanations for a signed-in browser that equal the output of mappale explain', async () => {
+  it('is on a map whose explanations for a signed-in browser equal the output of mappale explain', async () => {
     const [sources, link] = [await loadSources(), new SignInLink()];
     const app = await buildServer({
       reader: service.reader, version: VERSION, log: SILENT, signIn: link,
@@ -366,7 +366,7 @@ describeEngines('a tile of the map', (engine) => {
     await app.close();
   });
 
-  it('comes with an overview that needs no key and contains the coverage of each comune as in the quality passport of the comune', async () => {
+  it('is on a map whose overview needs no key and contains the coverage of each comune as in the quality passport of the comune', async () => {
     const overview = (await service.ask('/map/overview.json')).body as { regions: Json[]; layers: Json[]; attribution: string[] };
     expect(overview.regions).toMatchObject([{ code: service.region.code, name: service.region.name, parcels: all.length }]);
     expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));

@@ -72,7 +72,7 @@ describeEngines('a query with two comuni', (engine) => {
     return [...new Set(found.map(({ municipality_code: code }) => code))];
   };
 
-  /** Returns whether B may follow A in an address. B may be a current or former province of A, the region of A, or A again. */
+  /** Returns whether the name `b` may follow `a` in an address: a name of `a`, of its current or a former province, or of its region. */
   const agree = (a: Comune, b: string): boolean => [...a.names, a.province, ...a.past, a.isLoaded ? region.name : 'Sardegna'].some((name) => comuneKey(name) === comuneKey(b));
 
   it('finds the first comune or nothing, in any form of the query', async () => {
@@ -97,7 +97,7 @@ describeEngines('a query with two comuni', (engine) => {
     }
   });
 
-  it('does not find a street of the second comune by the name of the street alone if the query has a number', async () => {
+  it('finds nothing if a loaded comune follows a street with a number and a comune that is not loaded', async () => {
     for (const b of LOADED) expect(await comuniOf(`Corso Vittorio Emanuele II ${NUMBER} ${ABROAD[1]!.names[0]!}, ${b.names[0]!}`)).toEqual([]);
   });
 

@@ -53,19 +53,19 @@ class Serving {
   }
 }
 
-/** Sends each request over its own connection. The workers receive connections in rotation. */
+/** Sends a request over a new connection. The workers receive connections in rotation. */
 async function ask(url: string, headers: Readonly<Record<string, string>> = {}): Promise<{ status: number; text: string }> {
   const response = await fetch(url, { headers: { connection: 'close', ...headers } });
   return { status: response.status, text: await response.text() };
 }
 
-/** Returns the value of a metric, summed over its labels. */
+/** Returns the sum of the values of a metric in the series whose text contains `labels`. */
 function figure(text: string, name: string, labels = ''): number {
   return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)).filter((line) => line.includes(labels))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** Returns the process IDs of the children that run the program, without those of other programs. */
+/** Returns the process IDs of the child processes that run mappale. */
 async function childrenOf(pid: number): Promise<number[]> {
   const lists = await Promise.all((await readdir(`/proc/${pid}/task`)).map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8')));
   const all = lists.flatMap((list) => list.trim().split(' ')).filter((each) => each !== '').map(Number);
@@ -163,7 +163,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect([code, said.filter((line) => line.includes(secret) || line.includes(cookie.split('=')[1]!))]).toEqual([0, []]);
   });
 
-  it('ends cleanly if all processes get the signal at once, even if a worker got the signal earlier', async () => {
+  it('ends cleanly if the main process and all workers get the signal', async () => {
     const url = await engine.createDatabase();
     await migrate(await engine.openDatabase(url), await loadSources());
     const serving = start(url);

@@ -1,4 +1,4 @@
-/** Tests the steps of `make check`. */
+/** Runs steps of `make check`: the type check, the linter, and the check of regular expressions. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';

@@ -74,7 +74,7 @@ describeDatabase('the data dictionary', (engine) => {
     }
   });
 
-  it('has the CRS of every published geometry in its type', async () => {
+  it('declares every published geometry in EPSG:4326', async () => {
     const database = await migrated();
     const columns = await database.query<{ name: string; type: string }>(
       `select n.nspname || '.' || c.relname || '.' || a.attname as name, format_type(a.atttypid, a.atttypmod) as type

@@ -43,7 +43,7 @@ function helpOf(command: Command): string {
   return help;
 }
 
-/** Returns the `mappale …` lines of a document, except lines with only the program's name. */
+/** Returns the commands that run mappale with arguments: directly, with `npx`, or with `node`. */
 function programLines(typed: readonly Typed[]): (Typed & { readonly words: string[] })[] {
   return typed
     .map((each) => ({ ...each, words: words(each.line) }))
@@ -97,7 +97,7 @@ describe('the Makefile', () => {
   });
 });
 
-describe('the files for containers and the forge', () => {
+describe('the files for containers and for GitHub', () => {
   interface Service {
     readonly build?: string;
     readonly command?: readonly string[];
@@ -106,7 +106,7 @@ describe('the files for containers and the forge', () => {
   const { services } = parse(read('compose.yaml')) as { services: Readonly<Record<string, Service>> };
   const image = read('Dockerfile');
 
-  it('give the program valid commands', async () => {
+  it('give the program valid commands in the Dockerfile and in compose.yaml', async () => {
     const given = [/^CMD (\[.*\])$/m.exec(image)?.[1] ?? '', ...Object.values(services).flatMap(({ build, command }) => (build === undefined || command === undefined ? [] : [JSON.stringify(command)]))];
     expect(given.length).toBe(3);
     for (const each of given) expect([each, await refusal(JSON.parse(each) as string[])]).toEqual([each, null]);
@@ -135,7 +135,7 @@ describe('the files for containers and the forge', () => {
     expect(image).toMatch(/^HEALTHCHECK /m);
   });
 
-  it('run the same checks on the forge as on a local machine', () => {
+  it('run on GitHub the script .ci/run, which also runs on a local machine', () => {
     const { jobs } = parse(read('.github/workflows/ci.yml')) as { jobs: Readonly<Record<string, { steps: readonly { run?: string }[] }>> };
     expect(Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))).toContain('.ci/run');
   });
@@ -188,7 +188,7 @@ describe('the documents', () => {
   });
 
   it('refer only to existing files of the project', () => {
-    // Paths in documents start at the root or at the document's folder. Patterns and placeholders are left out.
+    // A path in a link is relative to the document's folder. URLs, and links within a document, are left out.
     const wrong = DOCUMENTS.flatMap((file) => {
       const folder = file.split('/').slice(0, -1).map((part) => `${part}/`).join('');
       return [...read(file).matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!.replace(/^\.\//, '')).filter((path) => {

@@ -234,8 +234,7 @@ describe('the shared code', () => {
 });
 
 describe('SQL in TypeScript', () => {
-  // Benchmarks and tests may create tables with other names and columns.
-  // Table names that a source declares in code are not data.
+  // Tests may create tables with other names and columns. The table names in `contract/source-tables.ts` are declared in code and are not data.
   const apart = /^pipelines\/(db\/|contract\/source-tables\.ts$)|\.test\.ts$/;
   const files = TYPESCRIPT.filter((file) => /^(pipelines|sources|api|cli)\//.test(file) && !apart.test(file));
 

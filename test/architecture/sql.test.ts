@@ -88,7 +88,7 @@ describe('an SQL file', () => {
   });
 
   it('uses all relations that its header lists as read', () => {
-    // An explanation runs a section's SQL again, so it also reads the relations of that SQL.
+    // A file with the header `reruns` also lists the relations of the section's SQL that it runs again, so the test skips the file.
     const isUnused = (text: string, file: string) => {
       const whole = code(parseSqlFile(file, text).text);
       return (name: string): boolean => !new RegExp(`\\b${unqualified(name)}\\b`).test(whole);
@@ -113,7 +113,7 @@ describe('an SQL file', () => {
     expect(everywhere((text) => stepsOf(text).flatMap((step) => names(step, 'reads')).filter((name) => !names(text, 'reads').includes(name)))).toEqual([]);
   });
 
-  it('copies the rows of unchanged members in core.parcel, and the rows of unchanged parcels in all other tables', () => {
+  it('copies unchanged rows by member only in core.parcel, and by parcel only in sections and their checks', () => {
     const incremental = SQL.filter((file) => headerValues(read(file), 'incremental').length > 0);
     expect(incremental.length).toBeGreaterThan(5);
     expect(

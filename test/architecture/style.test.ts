@@ -7,7 +7,7 @@ import { hintsOf } from '../harness/architecture/syntax.ts';
 /** Maximum number of lines of a file. Split a longer file. */
 const MOST_LINES = 750;
 
-/** File names that tools require. */
+/** File names that tools or conventions require. */
 const GIVEN = /^(Makefile|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|Dockerfile|package-lock\.json)$/;
 
 /** Matches tests that are named after a source's folder, such as `mef_income.test.ts`. */
@@ -27,7 +27,7 @@ describe('names', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('are in kebab-case for folders, <publisher>_<dataset> for source folders, and as in the record for section folders', () => {
+  it('are in kebab-case for folders, <publisher>_<dataset> for source folders, and in snake_case for section folders', () => {
     const folders = new Set(OWN.flatMap((file) => file.split('/').slice(0, -1).map((_part, index, parts) => parts.slice(0, index + 1).join('/'))));
     expect([...folders].filter((folder) => !/^(sources|sql\/sections)\/[^/]+$/.test(folder) && !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(basename(folder)))).toEqual([]);
     expect(SECTION_FOLDERS.filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name))).toEqual([]);

@@ -51,7 +51,7 @@ describe('sbom.json', () => {
     expect(otherHash.map(({ purl }) => purl)).toEqual([]);
   });
 
-  it('has the dependencies of each package and of mappale', () => {
+  it('has one entry of dependencies for each package and for mappale', () => {
     expect(sbom.dependencies).toHaveLength(sbom.components.length + 1);
   });
 });
@@ -77,7 +77,7 @@ describe('third-party-notices.txt', () => {
   });
 });
 
-/** Returns whether an SPDX expression is permitted. At least one alternative of OR, or all parts of AND, must be permitted. */
+/** Returns whether an SPDX expression is permitted. All parts of AND must be permitted in at least one alternative of OR. */
 function isPermitted(expression: string): boolean {
   return expression.replaceAll(/[()]/g, '').split(' OR ').some((choice) => choice.split(' AND ').every((id) => Object.hasOwn(policy.compatible, id)));
 }

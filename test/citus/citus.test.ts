@@ -103,7 +103,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     for (const database of [plain, nodes]) expect(await database.session((session) => damageOf(session, parts))).toEqual([]);
   });
 
-  it('read the columns of parcels on one node, and return the same quality report and export as a single node', async () => {
+  it('return the same columns of parcels, quality report and export as a single node', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const rows = async (database: Database): Promise<unknown[]> => {
       const reader = await openPostgresReader(urlOf(database), { connections: 2, statementTimeoutMs: 60_000 });
@@ -250,7 +250,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('build each table on the shards if each of its rows depends on one parcel', async () => {
+  it('have on every worker the functions for building tables whose rows each depend on one parcel', async () => {
     const files = tableFilesOf(REGION).filter(({ incremental, sweep }) => incremental?.by === 'parcels' && sweep === null).map(({ writes }) => writes[0]!);
     expect(files.sort()).toEqual([
       'section.coastal_erosion', 'section.economics', 'section.land_cover', 'section.land_use', 'section.postal_code', 'section.risk', 'section.subsidence',

@@ -1,6 +1,6 @@
 /**
- * Tests columns that a publisher adds, removes, renames or repeats. An added column is reported, and the rows stay the same. Every other change rejects the
- * file.
+ * Tests columns that a publisher adds, removes, renames, repeats or gives a different type. An added column is reported, and the rows stay the same. Every
+ * other change of a required column rejects the file.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ const LEAST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   trento_cadastre: { dbf: 2 }, urban_atlas: { gpkg: 1, geojson: 2 }, viirs_nightlights: {},
 };
 
-/** Writes the file with the edit into a new folder. */
+/** Writes the table's file with an edit into a new folder, and returns the path. */
 function withEdit(table: Table, edit: Edit): Promise<string> {
   return table.write(edit, mkdtempSync(join(root, 'edit-')));
 }
@@ -88,7 +88,7 @@ async function filesOf(source: RegisteredSource): Promise<string[]> {
   return paths;
 }
 
-/** Returns one table of each layout, from the synthetic files and fixtures that are read without an error and without an added column. */
+/** Returns one table of each layout, with the output of its file. Only files that are read without an error and without an added column are used. */
 async function layoutsOf(source: RegisteredSource): Promise<{ table: Table; before: Golden }[]> {
   const seen = new Set<string>();
   const layouts: { table: Table; before: Golden }[] = [];
@@ -144,7 +144,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     for (const [format, least] of Object.entries(LEAST[id] ?? {})) expect(counts[format] ?? 0, format).toBeGreaterThanOrEqual(least);
   });
 
-  it('gives the same rows if a column is added at any position, and reports the column\'s name', async () => {
+  it('gives the same rows if a column is added at the start, the end or a random position, and reports the column\'s name', async () => {
     const violations: string[] = [];
     for (const { table, before } of layouts) {
       for (const at of [0, table.columns.length, random.below(table.columns.length)]) {
@@ -162,7 +162,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     expect(violations).toEqual([]);
   });
 
-  it('rejects a removed, a renamed and a repeated column with COLUMNS_CHANGED', async () => {
+  it('rejects a table with a repeated column, or without a required column, with COLUMNS_CHANGED', async () => {
     const violations: string[] = [];
     for (const { table } of layouts) {
       for (const kind of ['removed', 'renamed', 'doubled'] as const) {

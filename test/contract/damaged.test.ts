@@ -27,7 +27,10 @@ type Damage = readonly [what: string, apply: (path: string) => Promise<void>];
 
 const replaced = (what: string, change: (content: Buffer) => Buffer): Damage => [what, async (path) => writeFileSync(path, change(readFileSync(path)))];
 
-/** Returns the byte position of a letter in the last fifth of the text, or -1. A letter at this position is not in the header or in the first records. */
+/**
+ * Returns the byte position of the first letter in the last fifth of the text that does not follow a backslash, or -1. A letter at this position is not in the
+ * header or in the first records.
+ */
 function placeOfLetter(content: Buffer): number {
   for (let at = Math.floor(content.length * 0.8); at < content.length; at += 1) if (/[a-zA-Z]/.test(String.fromCharCode(content[at]!)) && content[at - 1] !== 0x5c) return at;
   return -1;
@@ -112,7 +115,10 @@ function damagesOf(path: string): Damage[] {
   return damages;
 }
 
-/** Returns the lines of a table up to the first line with at least three fields, or the first 200 bytes of an XML or JSON document. */
+/**
+ * Returns the lines of a table up to the first line with at least three fields and without `elaborazione`. If a quoted field is open at the end of this line,
+ * the following lines up to its end are included. For an XML or JSON document, returns the first 200 bytes.
+ */
 function headerOnly(content: Buffer): Buffer {
   const text = content.toString('latin1');
   if (/^\s*(?:\u00ef\u00bb\u00bf)?[<{[]/.test(text)) return content.subarray(0, 200);
@@ -124,7 +130,7 @@ function headerOnly(content: Buffer): Buffer {
   return Buffer.from(`${lines.slice(0, end + 1).join('\n')}\n`, 'latin1');
 }
 
-/** Returns all entries of a zip without the main entries, such as the .shp of a shapefile. */
+/** Returns the files of a zip except the main files: those with the extension .shp or, without a .shp, with the extension of the largest file. */
 async function withoutMain(archive: ZipArchive): Promise<[string, Buffer][]> {
   const extension = (name: string): string => name.replace(/^.*\./, '').toLowerCase();
   const files = archive.entries.filter(({ isFolder }) => !isFolder);

@@ -64,7 +64,7 @@ describe('mappale sources', () => {
 describe('notes with a malformed section', () => {
   const good = '# x\n\n## Evidence\n\n- Real bytes: a file of 2024\n  and one of 2025\n- Verbatim header: none\n- Document: a page, undated\n\n## More\n\n- text\n';
 
-  it('are distinguished from a complete section, which may have values over several lines and may precede another section', () => {
+  it('do not include notes with a complete section, even if a value spans two lines and another section follows', () => {
     expect(readEvidence(good, 'x')).toEqual({ bytes: 'a file of 2024 and one of 2025', header: null, document: 'a page, undated' });
   });
 

@@ -125,7 +125,7 @@ describe('a zip with unusual names', () => {
 });
 
 describe('text that could slow down regular expressions:', () => {
-  // With earlier regular expressions, each of these texts took minutes or never ended.
+  // A regular expression with backtracking would take minutes or longer for each of these texts.
   it('a quoted CSV field of 1,000,000 line feeds is read', async () => {
     const field = '\n'.repeat(1_000_000);
     const reader = await openCsv(Readable.from([Buffer.from(`a;b\n"${field}";x\n`)]) as AsyncIterable<Buffer>, { at: 'made_line_feeds.csv', delimiter: ';' });
@@ -199,7 +199,7 @@ describe('perimeters', () => {
     yield `</Placemark><Placemark><name>b</name>${POLYGON}</Placemark></kml>`;
   }
 
-  it('are read after a placemark of more than 32 MiB, which is rejected with its first 64 KiB', () => {
+  it('are read after a placemark of more than 33,554,432 characters, which is rejected with its first 65,536 characters', () => {
     const { placemarks, broken } = read(long(POLYGON));
     expect(broken).toEqual([]);
     expect(placemarks.map(({ name, parts, fault }) => [name, parts.length, fault])).toEqual([['a', 0, 'a placemark of more than 33554432 characters (its first 65536 are kept)'], ['b', 1, null]]);
@@ -241,7 +241,7 @@ describe('a folder of unknown files', () => {
     expect(disk.listings.filter((path) => path === place)).toHaveLength(1);
   });
 
-  it('is described with ten file names and a count by kind', () => {
+  it('is described with ten file names and a count by extension', () => {
     const lines = describeUnknown([...Array.from({ length: 1200 }, (_, i) => `/d/${String(i).padStart(4, '0')}.txt`), ...Array.from({ length: 30 }, (_, i) => `/d/x${i}.PDF`), '/d/y']);
     expect(lines).toHaveLength(11);
     expect(lines.at(-1)).toBe('no source reads 1,221 more: 1,190 .txt, 30 .pdf, 1 without an extension (to list all files, use --json)');

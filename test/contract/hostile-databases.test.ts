@@ -114,7 +114,7 @@ describe('a server', () => {
     ['that is read-only, for a load', { readOnly: true }, 'write', ['DATABASE_READ_ONLY']],
     ['that is read-only, for reading', { readOnly: true }, 'read', []],
     ['whose tables belong to another role', { owner: 'loader' }, 'read', ['DATABASE_NOT_OURS']],
-  ])('%s: %j', (_what, facts, access, codes) => {
+  ])('%s causes exactly the expected errors: %j', (_what, facts, access, codes) => {
     const faults = serverFaults({ ...good, ...facts }, address, access);
     expect(faults.map(({ code }) => code)).toEqual(codes);
     for (const { detail, hint, at } of faults) expect([detail, hint, at]).toEqual([expect.stringMatching(/^expected .*, found /), expect.any(String), expect.stringContaining('italy')]);

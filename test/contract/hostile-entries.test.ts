@@ -58,7 +58,7 @@ const ENTRIES: readonly Entry[] = [
 ];
 
 describe('a folder with unusable entries', () => {
-  it.each(ENTRIES)('causes %s (%s) to be reported as %s, and the valid file is still read', async (_what, name, code, make) => {
+  it.each(ENTRIES)('is read except for %s (%s), which is reported as %s', async (_what, name, code, make) => {
     const data = folder();
     await make(join(data, name));
     const verdicts = await look(data);
@@ -83,7 +83,7 @@ describe('a folder with unusable entries', () => {
     expect((await look(data)).find(({ path }) => path.endsWith('.cpg'))).toMatchObject({ findings: [{ code: 'NOT_A_FILE' }] });
   });
 
-  it('has a copied and linked file listed once under a real path, even if folders link to each other', async () => {
+  it('has a file that is copied and linked listed only once, under a real path, even if folders link to each other', async () => {
     const data = folder();
     for (const name of ['a', 'b']) mkdirSync(join(data, name));
     copyFileSync(join(data, GOOD), join(data, 'a', 'copy_2024.csv'));
@@ -121,7 +121,7 @@ describe('files without permission', () => {
     writeFileSync(join(data, 'closed.csv'), 'x');
     for (const path of [root, data]) chmodSync(path, 0o755);
     for (const path of ['closed', 'closed.csv']) chmodSync(join(data, path), 0o000);
-    // Root can read every file, so the test needs another user.
+    // Root can read every file, so a test that runs as root switches to a different user.
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) process.seteuid!(65_534);
     const verdicts = await look(data).finally(() => isRoot && process.seteuid!(0));
@@ -136,7 +136,7 @@ describe('files without permission', () => {
 describeEngines('a refresh of a folder with all these entries', (engine) => {
   it('loads the valid file, reports each unusable entry, and exits with 3', async () => {
     const data = folder();
-    // Another test has already created the pipe of the linked entry.
+    // PUGLIA.zip is left out, because a test above has already created the pipe that it links to.
     const unusable = ENTRIES.filter(([, name]) => name !== 'PUGLIA.zip');
     for (const [, name, , make] of unusable) await make(join(data, name));
     const report = await refresh(await contextOn(await engine.openDatabase(await migratedDatabase(engine)), sources), loadOptions([data], null));

@@ -29,7 +29,7 @@ function folder(): string {
   return path;
 }
 
-/** Returns the sources, changed so that `act` runs after a file was found and hashed, and before the file is read. */
+/** Returns the sources, with `istat_soppressi` changed so that `act` runs after a file was found and hashed, and before the file is read. */
 function meanwhile(act: (path: string) => void): RegisteredSource[] {
   return sources.map((source) => (source.id !== 'istat_soppressi' ? source : {
     ...source,
@@ -40,7 +40,7 @@ function meanwhile(act: (path: string) => void): RegisteredSource[] {
   }));
 }
 
-/** Truncates the file at the end of a line, so that it looks complete to every reader. */
+/** Truncates the file at the last end of a line in its first half, so that the file looks complete to every reader. */
 function cutAtLine(path: string): void {
   truncateSync(path, readFileSync(path).lastIndexOf('\n', statSync(path).size / 2) + 1);
 }

@@ -1,6 +1,6 @@
 /**
- * Tests zip members and linked files with names that lead out of their folder (zip slip). A zip with such a member is refused. A linked file is stored under a
- * safe name. No file is written outside the folder.
+ * Tests zip members and links of web pages with names that lead out of the folder (zip slip). A zip with such a member is refused. The file of such a link is
+ * stored under a safe name. No file is written outside the folder.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -104,7 +104,7 @@ describe('a geodatabase in a zip', () => {
   });
 });
 
-describe('the name of a linked file', () => {
+describe('the name of a file that a web page links to', () => {
   it.each([
     ['%2e%2e%2fmade.csv', 'made.csv'],
     ['made%2f..', '_'],

@@ -61,7 +61,7 @@ describe('an invalid or unreachable address', () => {
   });
 });
 
-/** Returns the command lines of this process's descendants. */
+/** Returns the command lines of this process and its descendants. */
 function commandLines(): string {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {

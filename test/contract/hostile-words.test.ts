@@ -139,7 +139,7 @@ it('bytes before a zip are reported, and the zip is read', async () => {
   expect(verdict!.rows).toBeGreaterThan(0);
 });
 
-it('MAPPALE_LOG=nonsense is rejected with a usage error that lists the allowed values', () => {
+it('the settings for logs and for the test clock have defaults, and an invalid value is rejected with a usage error', () => {
   expect(() => readConfig({ MAPPALE_LOG: 'nonsense' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', kind: 'usage', detail: 'expected human or json, found "nonsense"' }));
   expect([{}, { MAPPALE_LOG: 'json' }, { MAPPALE_LOG_LEVEL: 'warn' }].map((env) => readConfig(env).logLevel)).toEqual(['info', 'debug', 'warn']);
   expect([{}, { MAPPALE_TEST_CLOCK: '2026-12-01T02:15:00Z' }].map((env) => testClock(env))).toEqual([null, Date.UTC(2026, 11, 1, 2, 15)]);

@@ -1,4 +1,4 @@
-/** Tests deliveries with maps of several years, or with changes between years. The maps are layers of one file or files of one zip. */
+/** Tests deliveries with maps of several years, or with changes between years. Only the layers of one year are read. */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -93,7 +93,7 @@ async function verdictOf(path: string): Promise<FileVerdict> {
 }
 
 describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const)(`%s of several years (seed ${seed})`, (id, draw) => {
-  it.each(['layers of a GeoPackage', 'layers of a zipped GeoPackage', 'shapefiles of a zip'])('reads the %s for its year and ignores the other layers with a reason', async (how) => {
+  it.each(['layers of a GeoPackage', 'layers of a zipped GeoPackage', 'shapefiles of a zip'])('reads the %s for one year, and reports the others as LAYER_LEFT_ASIDE', async (how) => {
     const { file, layers } = draw();
     let path = how.startsWith('shapefiles') ? await shapefiles(file, layers) : await geoPackage(file, layers);
     if (how.includes('zipped')) {

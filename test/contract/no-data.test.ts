@@ -1,6 +1,6 @@
 /**
- * Tests that no-data values are never stored as numbers. Every numeric cell, attribute and coordinate of every source is overwritten
- * with NaN, infinities and −9999. The program must reject the record or store null.
+ * Tests that no-data values are never stored as numbers. In some records or at random positions of each file, numbers are overwritten with NaN, infinities and
+ * −9999. The program must reject the file or the record, or store null.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { collect } from '../harness/collect.ts';
 const TOKENS = ['NaN', '-nan', 'inf', '-Infinity', '1e999', '-9999', '-9999.0', '-9999,00', '1.#QNAN'];
 /** Values that are tried if each value needs a separate file. */
 const FEW = ['NaN', '1e999', '-9999'];
-/** Numbers of records of a table, and of numbers in a document, that are tried one by one. */
+/** Number of records of a table, and number of numbers in a document, that are overwritten one by one. */
 const RECORDS = 3;
 const NUMBERS = 6;
 
@@ -85,7 +85,7 @@ function tableOf(text: string): { readonly delimiter: string; readonly header: r
   return first < 1 ? null : { delimiter, header: lines.slice(0, first), rows: lines.slice(first).slice(-RECORDS) };
 }
 
-/** Returns every variant of a file's content. For a table, one file contains all variants. */
+/** Returns variants of a file's content with no-data values in place of numbers. For a table, one variant contains all replacements. */
 function variantsOf(name: string, content: Buffer): Buffer[] {
   const random = randomOf(`no data ${name}`);
   if (/\.dbf$/i.test(name)) return dbfVariants(content);
@@ -105,7 +105,7 @@ function variantsOf(name: string, content: Buffer): Buffer[] {
     Buffer.from(`${text.slice(0, match.index)}${token}${text.slice(match.index + match[0].length)}`, 'latin1'))));
 }
 
-/** Replaces each number of the first record with each token that fits into the field. */
+/** Returns copies of a DBF file. In each copy, one number of the first record is replaced with one token that fits into the field. */
 function dbfVariants(dbf: Buffer): Buffer[] {
   const [headerSize, recordSize] = [dbf.readUInt16LE(8), dbf.readUInt16LE(10)];
   if (dbf.length < headerSize + recordSize) return [];
@@ -165,7 +165,7 @@ async function materialOf(
     .map((name) => ({ path: join(fixtures, name), parts: [{ name, content: readFileSync(join(fixtures, name)) }], zipped: false }));
 }
 
-/** Returns similar rasters. In each raster, the first column contains one of the no-data values. */
+/** Returns rasters with the grid of the given raster. In each raster, the first column contains one of the no-data values. */
 async function rasterVariants(name: string, content: Buffer): Promise<Buffer[]> {
   // An HDF5 file needs no variant, because its numbers are whole and most cells already have the fill value.
   if (/\.h5$/i.test(name)) return [content];

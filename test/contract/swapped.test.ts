@@ -96,7 +96,7 @@ describe('a position', () => {
   it.each([
     [14.5, 41.5, null], [6, 35, null], [19, 47.5, null], [41.5, 14.5, 'coordinates_swapped'], [35, 6, 'coordinates_swapped'], [0, 0, 'outside_italy'], [-14.5, 41.5, 'outside_italy'],
     [2.35, 48.85, 'outside_italy'], [Number.NaN, 41.5, 'outside_italy'], [-9999, -9999, 'outside_italy'], [Infinity, 41, 'outside_italy'],
-  ])('%d, %d: %s', (lon, lat, code) => {
+  ])('with longitude %d and latitude %d, expected reject: %s', (lon, lat, code) => {
     expect(outsideItaly(lon, lat)?.code ?? null).toBe(code);
   });
 

@@ -28,7 +28,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   'http://dati.gov.it/onto/dcatapit#Agent': ['dct:identifier', 'foaf:name'],
 };
 const NAMESPACES: Readonly<Record<string, string>> = { dct: 'http://purl.org/dc/terms/', dcat: 'http://www.w3.org/ns/dcat#', foaf: 'http://xmlns.com/foaf/0.1/', dcatap: 'http://data.europa.eu/r5r/' };
-/** Runs the command in this process and returns its exit code. */
+/** Runs `mappale catalog` in this process, and returns its exit code. */
 async function run(...args: readonly string[]): Promise<number> {
   const output = [vi.spyOn(process.stdout, 'write').mockReturnValue(true), vi.spyOn(process.stderr, 'write').mockReturnValue(true)];
   try {

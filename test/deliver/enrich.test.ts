@@ -42,7 +42,7 @@ describeEngines('enriching a table', (engine) => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** @param table CSV as text or bytes */
+  /** Enriches a table, and returns the parsed rows, the text and the summary of the result. @param table CSV as text or bytes */
   const enrich = async (table: string | Buffer, { by = null, sections = 'basic', on = database }: { by?: Key | null; sections?: string; on?: Database } = {}):
   Promise<{ rows: readonly Row[]; text: string; summary: EnrichedFile }> => {
     const [from, out] = [join(folder, 'table.csv'), join(folder, 'out.csv')];
@@ -182,7 +182,7 @@ describeEngines('enriching a table', (engine) => {
     await expect(enrich(`fid,FID\n${fid},${fid}\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', detail: 'expected one column fid, found fid, FID' });
   });
 
-  it('uses one publication, restarts if another publication becomes current, and leaves no files if the publication changes again', async () => {
+  it('uses one publication, restarts if another publication becomes current, and leaves no output file if the publication changes again', async () => {
     const fids = (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const table = ['fid', ...fids].join(LF);
     // The first query returns a publication that differs from the next one. If `always` is true, every query returns a different publication.

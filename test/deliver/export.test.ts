@@ -232,7 +232,7 @@ describeDatabase('exporting a region', (engine) => {
       return values.flatMap((value, index) => (value === (typeof expected[index] === 'boolean' ? Number(expected[index]) : expected[index]) ? [] : [`${fid} ${COLUMNS[index]!.name}: expected ${String(expected[index])}, found ${String(value)}`]));
     });
     expect(differing.slice(0, 10)).toEqual([]);
-    // The geometry is the same as in the database, except for the SRID that the export's thread adds.
+    // Compares only the sizes of the geometries. A geometry that is read through GDAL has four more bytes for the SRID.
     const drawn = new Map(features.map(({ values, ewkb }) => [values[0] as number, ewkb?.length]));
     expect(drawn).toEqual(new Map(parcels.map(({ fid, wkb }) => [fid, wkb.length / 2 + 4])));
   });

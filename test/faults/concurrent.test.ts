@@ -25,7 +25,7 @@ describeEngines('concurrent loads', (engine) => {
 
   const concurrent = (url: string): Machine => new Machine(url, ['refresh', '--data', files.folder, '--concurrent', '--parallel', '1']);
 
-  /** Returns a database of the current version, and a gate that can stop a run in the database. */
+  /** Returns a database of the current version, and a gate that can pause a run in the database. */
   async function prepared(): Promise<{ url: string; gate: Gate }> {
     const url = await engine.createDatabase();
     succeeded(await mappale(url, 'migrate'));
@@ -56,7 +56,7 @@ describeEngines('concurrent loads', (engine) => {
 
   it('two processes build ten regions, each region once, and both processes end when all regions are published', async () => {
     const { url, gate } = await prepared();
-    // The first process is stopped while building a region, and the second process builds all other regions.
+    // The first process is paused while building a region, and the second process builds all other regions.
     await gate.shut('join of Liguria begins');
     const first = concurrent(url);
     expect(await gate.reached(first)).toBe(true);

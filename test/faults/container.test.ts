@@ -23,7 +23,7 @@ const missing = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0 ? null
 const NAMELESS = ['--user', '--map-user=12345'];
 const refused = spawnSync('unshare', [...NAMELESS, 'true']).status === 0 ? null : 'no user namespaces: unshare --user --map-user';
 
-/** Returns the process number of a container's first process, as seen from outside the container. */
+/** Returns the process ID of a container's first process, as seen from outside the container. */
 function inside({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }
@@ -98,7 +98,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     const ended = once(held, 'exit');
     process.kill(inside(held), 'SIGKILL');
     await ended;
-    // On this machine the process number belongs to another live process.
+    // Outside the container, this process ID belongs to a different live process.
     expect(readFileSync(lock, 'utf8')).toMatch(/^1 /);
     await takeLock(lock, inUse);
     await releaseLock(lock);

@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const disk of disks.splice(0)) await disk.unmount();
 });
 
-/** Mounts a small disk on a folder, or skips the test with the reason. */
+/** Mounts a small disk on a folder. If this machine cannot create one, skips the test with the reason and returns null. */
 async function smallDisk(context: TestContext, folder: string): Promise<SmallDisk | null> {
   const disk = await SmallDisk.mount(folder);
   if (typeof disk === 'string') {
@@ -124,7 +124,7 @@ describeEngines('a full disk', (engine) => {
     cpSync(home, folder, { recursive: true });
     const current = await withDatabase(urlOf(folder), async (database) => {
       // Leaves 6 MB free in the current log segment, and makes the next refresh build all tables. The build writes more than 6 MB. PostgreSQL creates the next
-      // segment in advance only if less than 6 MB is left.
+      // segment in advance only if less than a quarter of the segment, 4 MiB, is left.
       await database.query(`
         select pg_logical_emit_message(false, 'test', repeat('x', ((2 * 16777216 - 6000000 - (pg_current_wal_insert_lsn() - '0/0') % 16777216) % 16777216)::int))`);
       await database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");

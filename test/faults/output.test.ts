@@ -117,7 +117,7 @@ describeDatabase('a server whose log is rotated', (engine) => {
 });
 
 describeDatabase('a watch whose log is rotated', (engine) => {
-  /** A publisher without files. The response to the first request is delayed until the test releases the request. */
+  /** Starts a publisher without files. Each response is delayed until `release` is called. `asked` resolves at the first request. */
   async function slowPublisher(): Promise<{ server: Server; url: string; asked: Promise<void>; release: () => void }> {
     let asked: () => void = () => undefined;
     let release: () => void = () => undefined;

@@ -238,7 +238,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       return new Map([...subjects].map(([step, subject]) => [step, nameOf({ step, subject, edge: 'begins' })]));
     }
 
-    /** Runs a refresh and makes its disk small when a step begins. @returns the end of the run, and the step in which it failed */
+    /** Runs a refresh and makes its disk small when a step begins. @returns how the run ended, and the step in which it failed or null */
     async function runOn(disk: SmallDisk, url: string, boundary: string, spareKib: number): Promise<{ ended: Ended; failedIn: string | null }> {
       const gate = await Gate.open(url);
       await gate.shut(boundary);

@@ -30,7 +30,7 @@ const [EARLIER, CURRENT, BOUNDARY] = [1, 2, 3];
 const ROW = "nullif(a ->> 'number', '')::int4";
 const POINT = "case when a ? 'at' then st_setsrid(st_makepoint((a #>> '{at,0}')::float8, (a #>> '{at,1}')::float8), 4326) end";
 
-/** Publishes addresses of one comune in the same way as a load. Call it once on a migrated, empty database. */
+/** Creates the comune, the partitions and a current publication, but no addresses. Call it once on a migrated, empty database, before `writeRegister`. */
 export async function publishRegister(database: Database): Promise<void> {
   await database.session((session) => session.script(`
     insert into ledger.run (command, arguments, version, host, pid) values ('test', '{}', '0', 'test', 1);

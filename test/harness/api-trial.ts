@@ -7,7 +7,7 @@ import { BASE, violationsOf, VERSION, type Answered, type regionService } from '
 export type Json = Record<string, unknown>;
 type Service = Awaited<ReturnType<typeof regionService>>;
 
-/** Largest number of simultaneous requests with one token. */
+/** Number of records that `Trial.records` requests in parallel. */
 const AT_A_TIME = 3;
 
 /** Gives access to the region that the server serves, and to its content. */
@@ -141,7 +141,7 @@ export function edgeMetres(from: string, to: string): number {
   return Math.hypot((((north - south) * Math.PI) / 180) * meridian, (((east - west) * Math.PI) / 180) * (radius / root) * Math.cos(latitude));
 }
 
-/** Returns the points that several parcels share, `lng,lat`, with the parcels' fids. */
+/** Returns the corners that several parcels share, as `lng,lat`, with the fids of the parcels. */
 export function meetings(basics: readonly Basic[]): [string, number[]][] {
   const meeting = new Map<string, number[]>();
   for (const basic of basics) for (const corner of cornersOf(basic)) meeting.set(corner, [...(meeting.get(corner) ?? []), basic.fid]);
@@ -165,7 +165,7 @@ export function roughArea(ring: readonly (readonly [number, number])[]): number 
   return Math.abs(plane.slice(1).reduce((sum, [x, y], index) => sum + (plane[index]![0] * y - x * plane[index]![1]) / 2, 0));
 }
 
-/** Returns the responses of a server whose database reader runs `call`. */
+/** Returns the responses of a server that accepts every key and whose database calls run `call`. */
 export async function answersWith(call: () => Promise<never>, paths: readonly string[]): Promise<Answered[]> {
   const admitted = { outcome: 'ADMITTED', token_id: 1, quota: 1000, remaining: 999, resets_at: 4_000_000_000, retry_after_seconds: null };
   const app = await buildServer({

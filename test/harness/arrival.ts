@@ -21,12 +21,12 @@ import { contextOn, syntheticFiles, loadOptions } from './region.ts';
 import { rewriteZip } from './rewrite-zip.ts';
 
 export const REGION = 14;
-/** Acceptance of every refusal of the quality gate, because the tests only check which files are current. */
+/** Acceptance of every refusal of the quality gate, which these tests do not test. */
 export const ACCEPTED = { who: 'test', why: 'a test' } as const;
 /** Columns that are not content, because they record where and when a row was read or published. Fids are replaced by references. */
 const NOT_CONTENT = ['release_id', 'member_id', 'position', 'document_id', 'file_id', 'first_run_id', 'fid'];
 
-/** Returns a digest of each current table of these regions. Fids are replaced by references, so the same files give the same digests in any order. */
+/** Returns a digest of each current table of these regions. Fids are replaced by references, so digests do not depend on the order in which files arrived. */
 export async function contentOf(database: Database, regions: readonly number[]): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
@@ -52,7 +52,7 @@ async function digest(session: Session, schema: string, table: string, parcels: 
   return `${row!.rows} rows, ${row!.digest}`;
 }
 
-/** Files of parcels, addresses and comuni. If one of these is missing, a region may be withheld. */
+/** Files of parcels, addresses and comuni. If one of these files is missing, a region may be withheld from publication. */
 const WITHHOLDING = /^(?:MOLISE|CB|IS|[AZ]\d{3}_.*|indirizzario.*|stradario.*)\.zip$|^Elenco/;
 /** Files that the test can replace with new issues. */
 const REISSUED = /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/;
@@ -63,7 +63,7 @@ function partsOf(name: string, names: readonly string[]): string[] {
   return stem === undefined ? [name] : names.filter((each) => ['shp', 'shx', 'dbf', 'prj'].some((end) => each === `${stem}.${end}`));
 }
 
-/** Keeps a copy of every loaded file, by its number in the ledger. */
+/** Keeps a copy of every loaded file, keyed by the file's `file_id` in the ledger. */
 export class Archive {
   readonly #folder: string;
   readonly #kept = new Map<number, string>();
@@ -73,7 +73,7 @@ export class Archive {
     for (const [id, into] of base === undefined ? [] : base.#kept) this.#kept.set(id, into);
   }
 
-  /** Copies the loaded files. Call it before the folder changes again. */
+  /** Copies the loaded files that have no copy yet. Call it before the folder changes again. */
   async keep(database: Database): Promise<void> {
     const rows = await database.query<{ id: number; path: string }>("select f.file_id as id, f.path from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' order by 1");
     for (const { id, path } of rows) {
@@ -86,7 +86,7 @@ export class Archive {
     }
   }
 
-  /** Returns a folder with the current files of the region and of Italy. */
+  /** Copies the current files of the region and of Italy from the archive to the folder `into`. @returns the folder */
   async copyCurrentFiles(database: Database, context: Context, into: string): Promise<string> {
     const inventory = await Inventory.read(database, context.sources);
     const used = new Set([...inventory.used(REGION), ...inventory.used(0)].map(({ fileId }) => fileId));
@@ -200,7 +200,7 @@ export class Story {
 
   async regions(database: Database): Promise<number[]> {
     const inventory = await Inventory.read(database, this.context.sources);
-    // Without a list of comuni, Italy keeps its publication.
+    // Without a list of comuni, Italy keeps its earlier publication, so only the region is compared.
     return inventory.register.size === 0 ? [REGION] : [0, REGION];
   }
 
@@ -244,7 +244,7 @@ export class Story {
     if (name !== undefined && existsSync(join(this.folder, name))) await copyFile(join(this.#base, name), join(this.folder, name));
   }
 
-  /** Replaces a file with a new issue that has other values. */
+  /** Replaces a file with a new issue whose content differs. */
   async issueAgain(pick: number): Promise<void> {
     const names = await this.#names();
     const can = names.filter((name) => REISSUED.test(name));
@@ -289,7 +289,7 @@ export class Story {
     await Promise.all(parts.map((path) => rm(path)));
   }
 
-  /** Moves a comune to another province. */
+  /** Moves the first comune of `CB.zip` to `IS.zip`, unless it is the only comune. */
   async move(): Promise<void> {
     const [from, to] = [join(this.folder, 'CB.zip'), join(this.folder, 'IS.zip')];
     if (!existsSync(from) || !existsSync(to)) return;
@@ -308,7 +308,7 @@ export class Story {
     }
   }
 
-  /** Adds a zip of a comune that is newer than the zip of its region. */
+  /** Adds a zip of a single comune that is newer than the zip of its region or province. */
   async comuneAlone(pick: number): Promise<void> {
     const [container] = (await this.#names()).filter((name) => /^(?:MOLISE|CB|IS)\.zip$/.test(name));
     if (container === undefined) return;
@@ -333,7 +333,7 @@ export class Story {
   }
 }
 
-/** Removes one of the parcels after the first three. No other parcel surrounds these parcels, so no other parcel changes. */
+/** Removes a parcel, other than the first three and the last. No other parcel surrounds the removed parcel, so no other parcel changes. */
 function withoutParcel(gml: Buffer, pick: number): Buffer {
   const members = [...gml.toString('utf8').matchAll(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g)];
   if (members.length < 5) return gml;
@@ -341,7 +341,7 @@ function withoutParcel(gml: Buffer, pick: number): Buffer {
   return Buffer.from(gml.toString('utf8').replace(gone, ''));
 }
 
-/** Removes a line other than the header. */
+/** Removes a line, other than the first five and the last five. A file with fewer than 12 lines stays unchanged. */
 function withoutLine(csv: Buffer, pick: number): Buffer {
   const lines = csv.toString('utf8').split('\n');
   if (lines.length < 12) return csv;

@@ -1,4 +1,4 @@
-/** Finds Chromium, and opens pages without scripts at the sizes of a monitor, a phone and paper. */
+/** Finds Chromium, and opens static pages at the sizes of a monitor, a phone and paper. */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,12 +16,12 @@ interface Looked {
   readonly size: keyof typeof SIZES;
   /** Whether the page is wider than the screen. */
   readonly isWide: boolean;
-  /** Distances of the upper and lower edge of each selected element from the top of the page. */
+  /** For each selector, the distance in CSS pixels of the first match's upper and lower edge from the top of the page. NaN if the match is not visible. */
   readonly tops: readonly number[];
   readonly bottoms: readonly number[];
 }
 
-/** Opens a page at each size in light and dark, and takes screenshots. @param name first part of the file names of the screenshots */
+/** Opens a page at each size, takes a dark and a light screenshot, and measures the page. @param name first part of the file names of the screenshots */
 export async function lookAt(html: string, name: string, selectors: readonly string[]): Promise<Looked[]> {
   await mkdir(PICTURES, { recursive: true });
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--headless', '--no-sandbox'] });

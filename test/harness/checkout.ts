@@ -13,9 +13,9 @@ const LEFT = ['node_modules', '.git', '.mappale', 'dist'];
 
 export interface Checkout {
   readonly folder: string;
-  /** Runs a program in the copy. @returns its output */
+  /** Runs a program in the copy. @returns its standard output */
   run(command: string, words: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string>;
-  /** Runs the copy's command line on a database. */
+  /** Runs the copy's command line on a database. @returns its standard output */
   mappale(url: string, ...words: readonly string[]): Promise<string>;
   remove(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
  * Creates databases on a Citus cluster. Each database is new on all nodes and dropped afterwards. Uses the cluster of `MAPPALE_TEST_CITUS_URL`, or starts a
- * coordinator and two workers if the cluster script is next to the checkout.
+ * coordinator and two workers if the script `shared/citus/cluster.sh` is next to the checkout.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -19,10 +19,10 @@ const COPIES_AT_ONCE = fileURLToPath(new URL('../../../shared/citus/', import.me
 const CONTROL = '/usr/share/postgresql/15/extension/citus.control';
 const BIN = '/usr/lib/postgresql/15/bin';
 
-/** Number of shards of distributed tables in tests. */
+/** Number of shards of each distributed table in tests. */
 export const SHARDS = 4;
 
-/** Returns the reason why this machine has no cluster, or null if it has a cluster. */
+/** Returns the reason why tests cannot use a cluster, or null if a cluster is available or can be started. */
 export function citusMissing(): string | null {
   const { citusUrl, engines } = testEnvironment();
   if (!engines.includes('postgres')) return 'left out by MAPPALE_TEST_ENGINES';
@@ -84,7 +84,7 @@ export class Citus {
     return this.#nodes.find(({ coordinator }) => coordinator)!;
   }
 
-  /** Returns the URLs of one database on the workers. */
+  /** Returns the URL of the same database on each worker. */
   workers(url: string): string[] {
     return this.#nodes.filter(({ coordinator }) => !coordinator).map((node) => this.#urlOf(node, new URL(url).pathname.slice(1)));
   }

@@ -8,7 +8,10 @@ export interface ClassRow {
   readonly coverage: string | null;
 }
 
-/** Checks that the rows are the expected rows, with shares that may differ slightly, and that the synthetic region has every case. */
+/**
+ * Checks that the rows are the expected rows, with shares that may differ by 0.0001. Also checks that the synthetic region has more than 100 shares below 1,
+ * more than 100 shares of 1, and more than five classes.
+ */
 export function expectClasses(rows: readonly ClassRow[], expected: readonly ClassRow[]): void {
   const withoutShare = (row: ClassRow): ClassRow => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
   expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));

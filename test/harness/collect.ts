@@ -33,7 +33,7 @@ export interface CollectOptions {
   readonly role: string;
   readonly vintage?: string;
   readonly region?: number | null;
-  /** Maximum size of the chunks of a file without a zip; 256 kB by default. */
+  /** Maximum size in bytes of the chunks in which a file that is not a zip is read. The default is 262,144. */
   readonly chunkBytes?: number;
 }
 

@@ -7,7 +7,7 @@ import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeXlsx } from '../../pipelines/synthetic/xlsx-writer.ts';
 
 export interface Edit {
-  /** `retyped` declares the column as dates. */
+  /** `retyped` declares the column as a date column. */
   readonly kind: 'added' | 'removed' | 'renamed' | 'doubled' | 'retyped';
   /** Index of the column, or the position of an added column. */
   readonly at: number;
@@ -53,7 +53,7 @@ function divided(text: string, separator: string, quotes: boolean): string[] {
 
 /**
  * Returns the editable table of a delimited text, or null if the text has no such table. The header is among the first three lines. The header is the first
- * line with at least four columns, or else with the required number. Later lines must have the same number of columns.
+ * line with at least four columns, or else with the required number. Later lines must have the same number of columns, apart from empty cells at the end.
  */
 function editableText(content: Buffer, leastColumns: number): Editable | null {
   const text = content.toString('latin1');
@@ -123,7 +123,7 @@ export function editableTable(dbf: Buffer): Editable {
   };
 }
 
-/** Returns the editable properties of the features of a GeoJSON file. */
+/** Returns the editable properties of the features of a GeoJSON file, or null if not all features have the same properties. */
 export function editableFeatures(content: Buffer): Editable | null {
   let parsed: { features?: { properties: Record<string, unknown> | null }[] };
   try {

@@ -1,4 +1,4 @@
-/** Compiles the program of this checkout for tests. Runs in the main process. */
+/** Compiles the program of this checkout for tests. Runs in Vitest's main process. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

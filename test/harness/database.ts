@@ -36,8 +36,8 @@ export interface TestEngine {
   /**
    * Creates a database whose content is prepared once per run and copied for each caller.
    * @param content name that identifies the content among all suites
-   * @param prepare fills a new database and closes it
-   * @param like returns the database that the new database copies. By default, the new database is empty
+   * @param prepare fills the new database at a URL, and closes its connections
+   * @param like returns the URL of the database that the new database copies. By default, the new database is empty
    * @returns the URL of the copy
    */
   sharedDatabase(content: string, prepare: (url: string) => Promise<void>, like?: () => Promise<string>): Promise<string>;
@@ -46,7 +46,10 @@ export interface TestEngine {
 /** The function with which an engine creates databases, or the reason why the engine is not available. */
 type Maker = { create(like?: string): Promise<{ url: string; drop(): Promise<void> }> } | { readonly missing: string };
 
-/** Runs a suite that does not depend on the engine. The suite runs on the first engine that this machine has, or on each engine in `MAPPALE_TEST_ENGINES`. */
+/**
+ * Runs a suite that does not depend on the engine. The suite runs on the first available engine. If `MAPPALE_TEST_ENGINES` is set, the suite runs on each
+ * available engine that the variable names.
+ */
 export function describeDatabase(name: string, suite: (engine: TestEngine) => void): void {
   const offered = ENGINE_NAMES.filter((engineName) => !('missing' in makers[engineName]));
   describeEngines(name, suite, environment.enginesNamed ? offered : offered.slice(0, 1));
@@ -148,7 +151,7 @@ function postgresMaker(offer: PostgresOffer): Maker {
 const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
 /**
- * Returns a folder of a database with the extensions. Copying the folder takes less time than unpacking the snapshot.
+ * Returns the folder of an embedded database with the extensions. Copying the folder takes less time than unpacking the program's snapshot of a new database.
  * The folder is kept between runs next to the packages that created it. The folder's name contains the versions of the packages.
  */
 async function pgliteTemplate(): Promise<string> {

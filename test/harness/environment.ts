@@ -1,4 +1,4 @@
-/** Reads the environment for all tests. */
+/** Reads the environment variables that configure the tests. */
 import { execFileSync } from 'node:child_process';
 import { delimiter } from 'node:path';
 
@@ -20,17 +20,20 @@ export interface TestEnvironment {
   readonly enginesNamed: boolean;
   /** `MAPPALE_TEST_SEED`: seed of all random choices in tests. By default the seed is derived from the commit, so that runs cover different cases. */
   readonly seed: number;
-  /** `MAPPALE_TEST_KILLS`: number of runs that the suite of faults kills, 4 by default. */
+  /** `MAPPALE_TEST_KILLS`: minimum number of runs that the kill suite kills on PostgreSQL, 4 by default. On PGlite, the minimum is 14 % of this number. */
   readonly kills: number;
-  /** `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source, 100 by default. At most a fifth of this number of columns is changed in each table. */
+  /**
+   * `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source, 100 by default. For each kind of change to a column, at most a fifth of this number of
+   * columns is tried in each table.
+   */
   readonly mutations: number;
   /** `MAPPALE_TEST_TRUTH`: number of synthetic parcels whose fields are compared with the truth, 1,200 by default. */
   readonly truth: number;
-  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences on PostgreSQL, 2 by default. PGlite runs a tenth of this number. */
+  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences of file changes on PostgreSQL, 2 by default. PGlite runs a tenth of this number, rounded up. */
   readonly sequences: Readonly<Record<EngineName, number>>;
   /** `MAPPALE_TEST_CITUS_URL`: a database of a Citus coordinator. Databases are created on its nodes, and a worker is killed. */
   readonly citusUrl: string | null;
-  /** `PATH`: folders in which programs are searched. */
+  /** `PATH`: folders that are searched for programs. */
   readonly path: readonly string[];
 }
 
@@ -67,7 +70,10 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
   };
 }
 
-/** Returns the seed of a commit. Different commits test different cases, and the same commit reproduces a failure. */
+/**
+ * Returns a seed derived from the current commit, or 1 if Git cannot name the commit. Different commits test different cases, and the same commit reproduces
+ * a failure.
+ */
 function seedOfCommit(): number {
   try {
     return Number.parseInt(execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).slice(0, 7), 16);

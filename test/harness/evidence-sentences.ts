@@ -3,7 +3,7 @@ import { sqlParts } from '../../pipelines/contract/sql-text.ts';
 
 const COLUMNS = ['field', 'value', 'unit', 'rule'] as const;
 
-/** All texts of a column of the view `evidence`, with `{1}`, `{2}` for inserted values. A column that consists only of values has no texts. */
+/** All texts of each column of the view `evidence`, with `{1}`, `{2}` for inserted values. A column that consists only of values has no texts. */
 export type Sentences = Readonly<Record<(typeof COLUMNS)[number], readonly string[]>>;
 
 /** Represents an inserted value. */
@@ -12,9 +12,9 @@ const HOLE = Symbol('inserted value');
 type Said = readonly (string | typeof HOLE)[];
 
 /**
- * Returns the texts of one `explain.sql`: the texts of the view `evidence`, and of the views of steps that the view `evidence` selects from.
- * @throws Error if the file creates no view `evidence`, if a select lacks a column, or if a rule, unit or field has text inside a function call, because such
- * text cannot be listed.
+ * Returns the texts of one `explain.sql`: the texts of the view `evidence`, and of the other views whose names end with `evidence`.
+ * @throws Error if the file creates no view `evidence`, if a select lacks a column, or if a rule, unit or field has text inside another expression, such as a
+ * function call, because such text cannot be listed.
  */
 export function sentencesOf(file: string, text: string): Sentences {
   const parts = sqlParts(text);

@@ -1,4 +1,4 @@
-/** Creates the project's SQL functions in a database that has no other part of the project. */
+/** Creates the project's SQL functions or tables in a database that has no other part of the project. */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -15,7 +15,7 @@ async function functions(session: Session): Promise<void> {
   await session.query('reset check_function_bodies');
 }
 
-/** Creates every function of `sql/functions` and the boxes of the regions. The functions read no table, and loads read the boxes. */
+/** Creates every function of `sql/functions`, and the table of the regions' boxes, which loads read. The functions read no table. */
 export async function createFunctions(session: Session): Promise<void> {
   await functions(session);
   const boxes = readSqlFile(join(ROOT, 'sql/migrations/0030_region_box.sql'));

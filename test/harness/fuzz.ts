@@ -18,7 +18,7 @@ import { validate } from '../../pipelines/operate/validate.ts';
 import { testEnvironment } from './environment.ts';
 
 const { mutations: CASES, seed: SEED } = testEnvironment();
-/** Size in bytes of the largest file that is mutated, so that each case is read quickly. */
+/** Largest size in bytes of a file to mutate. The limit keeps each case fast. */
 const LARGEST = 60_000;
 /** Largest CPU time in ms for a mutated file. If a reader hangs, the timeout of the test ends the test. */
 const SLOWEST_MS = 10_000;
@@ -122,14 +122,14 @@ function mutated(bytes: Buffer, random: Random): { readonly how: string; readonl
 
 // --- material ------------------------------------------------------------------------------------------------------
 
-/** File to mutate, with the files that belong to the file. `entries` is set for a zip. */
+/** File to mutate, with the other files of a shapefile. `entries` contains the entries of a readable zip and is null for any other file. */
 interface Seed {
   readonly name: string;
   readonly parts: readonly { readonly name: string; readonly bytes: Buffer }[];
   readonly entries: readonly { readonly name: string; readonly bytes: Buffer }[] | null;
 }
 
-/** Returns the entries of a zip, or null if the zip is empty or damaged. Mutating the bytes of such a zip is enough. */
+/** Returns the entries of a zip, or null if the zip is empty or damaged. Only the bytes of such a zip are mutated. */
 async function entriesOf(path: string): Promise<Seed['entries']> {
   const zip = await ZipArchive.open(path).catch(() => null);
   if (zip === null) return null;

@@ -1,5 +1,5 @@
 /**
- * Runs once in the main process. The PostgreSQL server is started when the first suite needs it, and then serves every worker. A run without such suites
+ * Runs once in Vitest's main process. The PostgreSQL server is started when the first suite needs it, and then serves every worker. A run without such suites
  * does not start the server.
  */
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import { forgetOwnServer, testEnvironment } from './environment.ts';
 import { findPostgres, type Search, type TestServer } from './postgres.ts';
 import { SharedDatabases } from './shared-databases.ts';
 
-/** Data about PostgreSQL that a worker receives. */
+/** URL and database names with which a worker uses the PostgreSQL server, or the reason why there is no server. */
 export type PostgresOffer = Pick<TestServer, 'url' | 'template' | 'prefix'> | { readonly refused: string };
 
 declare module 'vitest' {

@@ -17,7 +17,10 @@ export function answerGoldenOf(section: string): string {
   return `${SECTION_FOLDER}/${section}/golden/${section}.json`;
 }
 
-/** The parts of a golden file. The file of a section's table has all parts, and the file of another table only has rows. */
+/**
+ * The parts of a golden file. The file of a section's table has a version and rows. The file with the name of a section has the section's JSON. The file of any
+ * other table has only rows.
+ */
 export interface Golden {
   /** Version of the SQL that built the rows. */
   readonly version?: number;

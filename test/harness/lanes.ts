@@ -1,4 +1,4 @@
-/** Sorts tests by their needs (database, faults, publishers' files), from their paths and imports. Only tests that are slow without a database are listed. */
+/** Assigns each test file to a lane by its path, imports and text. The tests that are slow without a database are listed by name. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
@@ -27,7 +27,8 @@ const NOT_TRIED = /^test\/(citus|site)\//;
 
 /**
  * Files that take more than a minute on two cores, roughly longest first. Vitest knows durations only from earlier runs, and continuous integration begins
- * without earlier runs. Files that start a browser or the type checker are apart in the list, so that they do not run at the same time on a small machine.
+ * without earlier runs. Files that start a browser or the type checker are not neighbours in the list, so that they do not run at the same time on a small
+ * machine.
  */
 export const LONGEST: readonly string[] = [
   'api/map', 'pipelines/changes', 'api/contract', 'truth/region', 'citus/citus', 'faults/full-disk', 'pipelines/incremental',

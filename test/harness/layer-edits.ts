@@ -32,7 +32,7 @@ function plainWkb(ewkb: Buffer): Buffer {
 
 const fieldOf = ({ name, type }: VectorLayer['fields'][number]): Field => ({ name, type: type === 'integer' || type === 'real' ? type : 'string' });
 
-/** Returns the layers with geometry of a vector file. */
+/** Returns the layers of a vector file that have a geometry and at least one other column. */
 export async function editableLayers(path: VectorPath): Promise<EditableLayer[]> {
   const isGeodatabase = typeof path !== 'string';
   const dataset = await openVector(path);

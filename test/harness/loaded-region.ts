@@ -14,7 +14,7 @@ export const REGIONS = {
   usual: [400, 11, {}],
   /** Has every source, with every half-year of quotations. The third comune has a name in two languages. */
   whole: [500, 11, { comuni: 4, everySemester: true }],
-  /** Has parcels, addresses, floods and boundaries only. */
+  /** Has only parcels, comuni with their boundaries, floods and addresses. */
   floods: [400, 17, { comuni: 3, only: ['ade_cadastre', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'anncsu_addresses'] }],
 } as const satisfies Readonly<Record<string, RegionParameters>>;
 

@@ -9,11 +9,11 @@ export interface MadeStreet {
   readonly locality?: string;
 }
 
-/** First id, which is higher than the ids of all synthetic streets and accesses. */
+/** Id of the first added street. This id is higher than the ids of all synthetic streets and accesses. */
 const FIRST_ID = 8_000_000_000;
-/** First word number, which is higher than the number of words in any synthetic region. */
+/** Added words have numbers above this number, which is higher than the number of words in any synthetic region. */
 const FIRST_TOKEN = 5_000_000;
-/** First number of a street name, which is higher than the number of names in any synthetic region. */
+/** Number of the first added street name. This number is higher than the number of names in any synthetic region. */
 const FIRST_NAME = 5_000_000;
 
 /** @param belfiore a comune of the region that has addresses */

@@ -86,7 +86,7 @@ export interface Audit {
   readonly counts: Counts;
   /** Elements with an event handler as an attribute. */
   readonly handlers: readonly string[];
-  /** URLs that contain code. */
+  /** URLs with the scheme `javascript:`. */
   readonly urls: readonly string[];
 }
 

@@ -74,7 +74,7 @@ const LET_GO: readonly RegExp[] = [
   // Parcels now refer to their document, which stays the same if a publisher issues the document again.
   /^(core|previous)\.parcel_\d+_\d+(_rows)?\.(release_id|member_id|position)$/,
 ];
-/** Tables in which the program records its own files. */
+/** Tables in which the program records the SQL files that it applied. */
 const OWN: readonly string[] = ['ledger.applied_file'];
 
 /** Returns the tables that store rows, with the columns that a migration must keep. Partitioned parent tables store no rows. */
@@ -87,7 +87,7 @@ export async function shapeOf(session: Session): Promise<Shape> {
   return new Map(rows.filter(({ table }) => !OWN.includes(table)).map(({ table, columns }) => [table, columns.filter((column) => !LET_GO.some((each) => each.test(`${table}.${column}`)))]));
 }
 
-/** Returns the number of rows and a digest of the given columns of each table, or `gone` if the table or a column is missing. */
+/** Maps each table to its number of rows and a digest of the given columns, or to `gone: …` if the table or a column is missing. */
 export async function contentOf(session: Session, shape: Shape): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   const now = await shapeOf(session);

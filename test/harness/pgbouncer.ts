@@ -13,7 +13,7 @@ import { testEnvironment } from './environment.ts';
 export const PGBOUNCER: string | null = [...testEnvironment().path, '/usr/sbin', '/usr/local/sbin']
   .map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path)) ?? null;
 
-/** Shell script that ends PgBouncer when the test process ends, because `cat` ends when its input closes. */
+/** Shell script that runs PgBouncer. PgBouncer ends with the test process, because `cat` ends when its input closes. */
 const KEEPER = `
 "$1" -q "$2/pgbouncer.ini" >/dev/null 2>&1 &
 cat >/dev/null

@@ -1,6 +1,6 @@
 /**
- * Finds a PostgreSQL with PostGIS for the tests. The first choice is the server of `TEST_DATABASE_URL`, the second a container.
- * Without a container runtime, the tests use a private cluster from the binaries on this machine, which is removed after the run.
+ * Finds a PostgreSQL with PostGIS for the tests. If `TEST_DATABASE_URL` is set, only that server is tried. Otherwise the tests use a container. If no container
+ * can be used, the tests use a private cluster from the binaries on this machine. The cluster is removed after the run.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -25,7 +25,7 @@ const OLDEST = { postgres: 15, postgis: [3, 3] } as const;
  */
 export const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
-/** Settings of the server. Test databases need not survive a crash. */
+/** Settings of a server that the tests start. Test databases need not survive a crash. */
 const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200', 'shared_buffers=256MB'];
 
 /** A server on which databases may be created. */

@@ -1,4 +1,4 @@
-/** Gives tests the compiled program of this checkout. Compiling the program at each start would take a second of CPU. */
+/** Provides tests with the compiled program of this checkout. Compiling the program at each start would take a second of CPU time. */
 import { inject } from 'vitest';
 
 const response = await fetch(new URL('program', inject('postgresBroker')));

@@ -1,4 +1,4 @@
-/** Checks a database with rules that hold at every moment, even if processes were killed. */
+/** Reads the published content and the history of a database, and finds tables that contradict the ledger, even after processes were killed. */
 import { digestOf } from '../../pipelines/db/comparing.ts';
 import { splitOf } from '../../pipelines/db/partitions.ts';
 import { openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
@@ -41,7 +41,7 @@ export async function currentContent(database: Database): Promise<Record<string,
   return Object.fromEntries(rows.filter(({ state }) => state === 'current').map(({ region, relation, rows: count, digest }) => [`${region} ${relation}`, `${count} rows, ${digest}`]));
 }
 
-/** Returns the rows of history. Maps `region table` to the number and digest of rows, independent of swap numbers. */
+/** Maps `region history.table` to the number of rows and a digest of each history table with rows. The digest does not depend on swap numbers. */
 export async function keptHistory(database: Database): Promise<Record<string, string>> {
   const tables = await database.query<{ name: string; region: number }>(
     `select c.relname as name,

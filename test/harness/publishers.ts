@@ -33,7 +33,7 @@ export interface Seen {
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Returns a handler that serves bytes. Refuses HEAD with status 403, like most publishers. */
+/** Returns a handler that serves bytes. Refuses any method other than GET with status 403, as most publishers refuse HEAD. */
 export function served(body: Buffer, manners: Manners = {}): Handler {
   const { etag = '"1"', modified = 'Sun, 01 Mar 2026 08:00:00 GMT', ranges = true, conditional = true, ifRange = true, cutAt, type = 'application/octet-stream' } = manners;
   return ({ method, headers }, response) => {
@@ -83,10 +83,10 @@ export function status(code: number, headers: Readonly<Record<string, string>> =
 }
 
 export interface PublisherServer {
-  /** `http://127.0.0.1:<port>` */
+  /** `http://127.0.0.1:<port>`, or with `https` if the server has a certificate. */
   readonly url: string;
   readonly seen: Seen[];
-  /** Handlers by path and query. `/path?*` serves every query of a path. Anything else gets 404. */
+  /** Handlers by path and query. `/path?*` serves a path with any query or without a query. Anything else gets 404. */
   readonly routes: Map<string, Handler>;
   close(): Promise<void>;
 }

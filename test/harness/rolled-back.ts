@@ -1,4 +1,4 @@
-/** Runs test cases that create tables, and removes the tables afterwards. */
+/** Runs test cases whose changes to the database are undone afterwards. */
 import type { Database, Session } from '../../pipelines/db/index.ts';
 
 /** Runs work in a transaction that is always rolled back. */

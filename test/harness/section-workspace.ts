@@ -1,6 +1,6 @@
 /**
- * Provides a region's workspace with the parcels of a synthetic region and the layers of chosen sources, loaded by the program's own steps. Tests of one
- * section use the workspace without the cadastre's files and without publishing.
+ * Provides a region's workspace with the parcels of a synthetic region and the layers of chosen sources. The program's own steps load the layers. Tests of one
+ * section use the workspace, without the cadastre's files and without publishing.
  */
 import { rmSync } from 'node:fs';
 import { mkdtemp, readdir } from 'node:fs/promises';
@@ -164,7 +164,7 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
   return loaded;
 }
 
-/** Writes the table `parcel` like `core.parcel`, in Hilbert order and indexed, and the view `region`. */
+/** Writes the table `parcel` like `core.parcel`, in Hilbert order and indexed, and the views `region` and `published_parcel`, which has no rows. */
 async function writeParcels(database: Database, schema: string, region: SyntheticRegion): Promise<void> {
   const columns = Object.entries(PARCEL).map(([name, type]) => `${name} ${type}`).join(', ');
   await database.query(`create table ${schema}.raw_parcel (member_id int4, position int8, ${columns})`);

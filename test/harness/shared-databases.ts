@@ -1,4 +1,6 @@
-/** Shares databases between suites. A database is prepared once per run and copied by each suite that needs the same content. Runs in the main process. */
+/**
+ * Shares databases between suites. A database is prepared once per run and copied by each suite that needs the same content. Runs in Vitest's main process.
+ */
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 

@@ -14,7 +14,8 @@ export interface Trial {
 }
 
 /**
- * Recognises and reads one file. @throws Error if a member's records are not its rows, rejects and duplicates in total, and any error except an input error
+ * Recognises and reads one file. Returns an input error as part of the trial.
+ * @throws Error if the number of records of a member is not the total of its rows, rejects and duplicates; any error of the reader except an input error
  */
 export async function trial(source: Source, path: string): Promise<Trial> {
   let recognition: Recognition | null = null;

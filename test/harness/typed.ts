@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { program } from '../../cli/main.ts';
 
-/** Splits a line into words like a shell. Supports only the syntax that documents use. */
+/** Splits a line into words like a shell. Supports only the syntax that documents use, and drops the word `…`. */
 export function words(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]!).filter((word) => word !== '…');
 }

@@ -1,4 +1,4 @@
-/** Prints as JSON the digest of every layer of the named vector files, which may be in zips. An environment variable chooses the engine. */
+/** Prints as JSON the digest of every layer of the named vector files, which may be in zips. `MAPPALE_TEST_VECTOR_ENGINE` names the engine. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { MappaleError } from '../../pipelines/errors.ts';
@@ -10,10 +10,11 @@ export interface LayerDigest {
   readonly file: string;
   readonly layer: string;
   readonly features: number;
+  /** CPU time in seconds. */
   readonly seconds: number;
   /** Code of the error that stopped the reader, or null. */
   readonly error: string | null;
-  /** Hash of the fields, the CRS and every feature. */
+  /** SHA-256 of the layer's name, fields and CRS and of every feature. Empty if the file could not be opened. */
   readonly digest: string;
 }
 

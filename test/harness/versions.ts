@@ -10,7 +10,7 @@ import { ROOT } from './architecture/project.ts';
 import { goldenOf, readGolden } from './golden.ts';
 import { sourceVersions } from './source-goldens.ts';
 
-/** Version of the synthetic region from which the golden files of tables are built. Raise this version if only changed synthetic files change the outputs. */
+/** Version of the synthetic region from which the golden files of tables are built. Raise it if outputs change only because the synthetic files changed. */
 const SYNTHETIC = 1;
 
 export interface Recorded {
@@ -21,9 +21,9 @@ export interface Recorded {
 
 export interface Versions {
   readonly synthetic: number;
-  /** Recorded versions of readers, by source id. */
+  /** Versions of readers, by source id. */
   readonly sources: Readonly<Record<string, Recorded>>;
-  /** Recorded versions of tables, by SQL file. */
+  /** Versions of tables, by SQL file. */
   readonly tables: Readonly<Record<string, Recorded>>;
 }
 

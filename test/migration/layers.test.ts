@@ -112,7 +112,7 @@ describeDatabase('layers with rows', (engine) => {
       it(what, async () => {
         const all = changed(sources, change);
         const was = await rows();
-        // A change of layout needs no migration, so reading commands continue to work.
+        // A change of comments and layout needs no migration, so reading commands continue to work.
         expect(await isOut(all)).toBe(what !== 'comments and layout');
         const found = await migrate(database, all);
         expect(found.losses).toEqual([]);
@@ -164,14 +164,14 @@ describeDatabase('layers with rows', (engine) => {
     });
   });
 
-  it('are unchanged by a program with a lower version of the source', async () => {
+  it('cannot be used or migrated by a program with a lower version of the source', async () => {
     await migrate(database, changed(sources, column('note text'), 8));
     await expect(migrate(database, sources)).rejects.toMatchObject({ code: 'DATABASE_NEWER', exitCode: 6 });
     await expect(requireCurrent(database, sources)).rejects.toMatchObject({ code: 'DATABASE_NEWER', detail: expect.stringContaining('version 8 of dpc_seismic') as string });
     await requireCurrent(database, changed(sources, column('note text'), 9));
   });
 
-  if (engine.name === 'postgres') it('are unchanged while another program writes', async () => {
+  if (engine.name === 'postgres') it('cannot be changed while another program writes', async () => {
     const all = changed(sources, column('note text'));
     await database.session(async (session) => {
       await session.query("select pg_advisory_lock(hashtextextended('mappale writer', 0))");

@@ -131,7 +131,7 @@ for (const name of FIXTURES) {
       });
 
       // This test runs on one engine only. The embedded database would take twice as long with the same SQL.
-      if (engine.name === 'postgres') it('a refresh of the same files publishes the same content as a fresh load, and every parcel keeps its fid', async () => {
+      if (engine.name === 'postgres') it('publishes the same content as a fresh load after a refresh of the same files, and keeps the fid of every parcel', async () => {
         const files = await made.files();
         try {
           const fids = (): Promise<{ reference: string; fid: number }[]> => database.query('select reference, fid from core.parcel order by fid');

@@ -24,7 +24,7 @@ interface Case {
   readonly typed: ((place: { readonly data: string; readonly port: number; readonly scratch: string }) => readonly (readonly string[])[]) | null;
   /** True if the command works without a database. */
   readonly alone?: true;
-  /** Expected exit code. `serve` and `mcp` count as started if they report that their port is in use. */
+  /** Expected exit code, 0 by default. `serve` and `mcp` must exit with 2, because their port is in use. */
   readonly exit?: number;
 }
 

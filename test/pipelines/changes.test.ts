@@ -162,13 +162,16 @@ describeEngines('changes', (engine) => {
     for (const undo of [false, true]) expect((await forget(context, file.sha256, { undo, accept: ACCEPTED })).report.failures).toEqual([]);
   }
 
-  /** Returns the publication after which changes are kept. */
+  /** Returns the publication after which changes are kept, or 0 if all changes are kept. */
   async function keptAfter(): Promise<number> {
     const refused = await changes({ publication: 0, fid: null }).then(() => null, ({ message }: Error) => /^refused: not_kept (\d+)$/.exec(message));
     return Number(refused?.[1] ?? 0);
   }
 
-  /** Expects that the changes turn each earlier export into the newest export. @returns the number of earlier exports */
+  /**
+   * Expects that the changes turn each export since the first kept publication into the newest export, and that changes after older publications are refused.
+   * @returns the number of exports since the first kept publication, including the newest export
+   */
   async function expectAll(): Promise<number> {
     const now = exports.at(-1)!.content;
     const kept = await keptAfter();
@@ -216,7 +219,7 @@ describeEngines('changes', (engine) => {
       const [what, work] = kinds[Math.floor(random.next() * kinds.length)]!;
       await happens(what, () => work(number));
     }
-    // The history of six months is kept. The test covers at least 18 earlier exports, or all exports of a shorter run.
+    // The history of six months is kept. The test covers at least 18 exports, or all exports of a shorter run.
     expect(await expectAll()).toBeGreaterThanOrEqual(Math.min(18, happenings));
   }, 1_800_000);
 

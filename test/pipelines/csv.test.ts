@@ -40,7 +40,7 @@ describe('encodings', () => {
     }
   });
 
-  test('reads the letters of windows-1252 between 0x80 and 0x9f, even if the first such letter is the last letter of the file', async () => {
+  test('reads the letters of windows-1252 between 0x80 and 0x9f, even if they are the last letters of the file', async () => {
     const whole = await read(Buffer.from([0x61, 0x3b, 0x62, 0x0a, 0x63, 0x3b, 0x9e, 0x92]));
     expect(whole.records.map(({ values }) => values)).toEqual([['c', '\u017e\u2019']]);
   });
@@ -81,7 +81,7 @@ describe('records', () => {
     expect(result.records[0]!.values).toEqual(['"VIA', '2']);
   });
 
-  test('rejects a quote that is never closed and reports its line', async () => {
+  test('rejects a quote that is never closed, and reports the line of text after a closing quote', async () => {
     await expect(read('a;b\n1;"x\n2;y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', kind: 'input' });
     await expect(read('a;b\n1;"x"y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', at: 'x.csv:2' });
   });

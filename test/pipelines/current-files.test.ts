@@ -1,4 +1,4 @@
-/** Tests the choice of current files, case by case, with plain objects. */
+/** Tests the choice of current files on plain objects, with single cases and with random files. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';

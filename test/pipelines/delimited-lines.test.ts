@@ -19,7 +19,7 @@ it('reports the line of a byte that is invalid in both encodings', async () => {
   await expect(lines(Buffer.concat([Buffer.from('a\nb'), Buffer.from([0x81, 0x0a])]), 64)).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'list.csv:2' });
 });
 
-it('stops a text without line ends before it fills the memory', async () => {
+it('rejects a text without line ends before it fills the memory', async () => {
   await expect(lines(Buffer.alloc(200_000, 'a'), 4096)).rejects.toMatchObject({ code: 'LINE_TOO_LONG' });
 });
 

@@ -13,7 +13,7 @@ describeDatabase('the experience of a database', (engine) => {
     ({ database } = await freshContext(engine));
   });
 
-  it('divides only the steps of a region by its parcels if the same run also built Italy and another region', async () => {
+  it('divides only the time of a region\'s build steps by its parcels, even if the same run also built Italy and another region', async () => {
     const runId = await openRun(database);
     for (const [step, subject, seconds] of [
       ['join', 'Italia', 1_000], ['join', 'Molise', 30], ['check', 'Molise', 6], ['gate', 'Molise', 3], ['publish', 'Molise', 1], ['join', 'Puglia', 500], ['load', 'Molise', 70],

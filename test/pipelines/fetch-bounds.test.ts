@@ -31,7 +31,7 @@ const NAME = 'anagrafica_impianti_attivi.csv';
 const ROUTE = `/${ID}?${NAME}`;
 const sources = await loadSources();
 const random = randomOf('fetch-bounds', testEnvironment().seed);
-/** Maximum size of a download in bytes. The limit is four times the size of the largest known file. */
+/** Maximum size in bytes of a download of the source `ID`. The limit is four times the size of the largest known file. */
 const LIMIT = 4 * (await loadDownload(ID)).largest!;
 
 let files: Awaited<ReturnType<typeof syntheticFiles>>;
@@ -103,7 +103,7 @@ const endlessGzip: Handler = (_request, response) => {
   more();
 };
 
-/** Sends a gzip stream of empty blocks, which never yields a byte of the file. */
+/** Returns a handler that sends an endless gzip stream of empty blocks, which never yield a byte of the file. */
 function emptyBlocks(): Handler {
   const blocks = Buffer.concat(Array.from({ length: 20_000 }, () => Buffer.from([0, 0, 0, 0xff, 0xff])));
   let first = true;

@@ -71,7 +71,7 @@ const partial = (): string[] => (existsSync(join(place(), '.partial')) ? readdir
 const lines = (name: string): string[] => readFileSync(join(place(), name), 'utf8').trimEnd().split('\n');
 
 describe('a paged file', () => {
-  it('is requested page by page without sorting and without an Accept header, joined by URI, and recognised by its source', async () => {
+  it('is requested page by page without sorting and without an Accept header, merged and sorted by URI, and recognised by its source', async () => {
     const { seed } = testEnvironment();
     const [random, say] = [randomOf('fetch-pages', seed), `MAPPALE_TEST_SEED=${seed}`];
     const [limit, count] = [20 + random.below(80), 150 + random.below(200)];

@@ -171,7 +171,7 @@ describe('the first download of a file', () => {
     expectWhole(await cadastre(), zip());
   });
 
-  it('finds a file whose link on the page has a hash in the name, and keeps the name', async () => {
+  it('finds a file whose link on the page has a hash in the path, and keeps the name', async () => {
     const name = 'classificazione-sismica-aggiornata-maggio-2025.csv';
     server.routes.set('/dpc_seismic', status(200, { 'content-type': 'text/html' }, `<html><body><a href="/other.csv">x</a> <a href='/static/1a2b3c/${name}'>CSV</a></body></html>`));
     server.routes.set(`/static/1a2b3c/${name}`, served(bytesOf(name)));
@@ -409,7 +409,7 @@ describe('a publisher that requires a token', () => {
     for (const shown of [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase(), SECRET.replaceAll('/', '\\/')]) expect(reported).not.toContain(shown);
   });
 
-  it('is contacted once for a region without tiles, and not again before the region is due', async () => {
+  it('causes no failure if it has no tiles of the region, and the time of the requests is recorded', async () => {
     const report = await fetchOf(['egms_vertical'], { token: SECRET });
     expect([report.failures, new Set(report.sources[0]!.files.map(({ outcome }) => outcome))]).toEqual([[], new Set(['none'])]);
     expect(JSON.parse(readFileSync(join(folder, 'egms_vertical', '.asked.json'), 'utf8'))).toEqual({ molise: new Date(NOW).toISOString() });
@@ -425,7 +425,7 @@ describe('a publisher that requires a token', () => {
 });
 
 describe('a dry run of fetch', () => {
-  it('requests only first bytes, prints size and licence, and leaves no file', async () => {
+  it('requests only first bytes, reports size and licence, and leaves no file', async () => {
     server.routes.set(ZIP, served(zip()));
     const report = await fetchOf(['ade_cadastre'], { dryRun: true });
     expect(report.sources).toMatchObject([{ license: 'CC-BY-4.0', files: [{ outcome: 'wanted', bytes: zip().length, received: 0 }] }]);

@@ -1,4 +1,4 @@
-/** Tests the reading of a file with or without a zip. */
+/** Tests the reading of a plain file and of a zip. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

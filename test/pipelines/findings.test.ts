@@ -100,7 +100,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       expect(await onGrid(grid(19))).toBe(0);
     });
 
-    it('count a point within 1 cm of the grid, and no point farther away', async () => {
+    it('count a point within 1 cm of the grid in each coordinate, and no point farther away', async () => {
       const [, ...others] = grid(20);
       expect(await onGrid([...others, [418_000.009, 4_650_000.009]])).toBe(20);
       expect(await onGrid([...others, [418_000.011, 4_650_000]])).toBe(0);
@@ -220,7 +220,7 @@ describe('a list of findings', () => {
     expect(findingsCsv([finding])).toBe("kind,address_id,street,number,value,unit,lat,lng,other_id\nnew,1,'=cmd(),\"1, 2\",-1.5,m,42,14,\n");
   });
 
-  it('is written as GeoJSON with longitude before latitude, a null geometry for findings without a point, and the names of unknown counts', () => {
+  it('is written as GeoJSON with longitude before latitude, a null geometry for findings without a point, and the list of unknown counts', () => {
     const { lat, lng, ...properties } = finding;
     expect(JSON.parse(findingsGeojson([finding, { ...finding, lat: null, lng: null }], ['no boundary']))).toEqual({
       type: 'FeatureCollection',

@@ -191,7 +191,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     await holds();
   });
 
-  it('are not read again if boundaries are issued again with the same content', async () => {
+  it('cause no rebuild if boundaries are issued again with the same content', async () => {
     const name = (await readdir(files.folder)).find((each) => /^Limiti.*\.zip$/i.test(each))!;
     await rewriteZip(join(files.folder, name), (path, content) => (/\.cpg$/i.test(path) ? Buffer.concat([content, Buffer.from('\n')]) : content));
     await run();

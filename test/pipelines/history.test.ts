@@ -103,7 +103,7 @@ async function asOf(database: Database, fid: number, daysAgo: number): Promise<{
 
 describeEngines('history', (engine) => {
   const random = randomOf('history', engine.name, testEnvironment().seed);
-  /** Number of random events. The embedded database runs the same statements, but slowly. */
+  /** Number of the last random event. The first random event has the number 2. The embedded database runs the same statements, but slowly. */
   const happenings = engine.name === 'postgres' ? 7 : 2;
   let region: Region;
   let context: Context;
@@ -167,7 +167,7 @@ describeEngines('history', (engine) => {
       const when = `after ${said.slice(0, index).join(', ') || 'the first load'}, then ${said.slice(index).join(', ')}`;
       for (const fid of fids) {
         const then = moment.get(fid)!;
-        // A region that is withdrawn now has no answer for any day.
+        // If the region is withdrawn now, no past record is returned. Retired parcels and days without the region keep their answers.
         const now = served || then === 'withdrawn_then' || (typeof then === 'object' && 'gone' in then) ? then : 'withdrawn';
         expect((await asOf(database, fid, daysAgo)).answer, `${fid} ${when}`).toEqual(now);
       }

@@ -46,7 +46,7 @@ async function touchedBy(session: Session, sql: string): Promise<number> {
 
 /**
  * Runs a statement that inserts rows. A plan does not count the invisible rows that the statement itself inserted, but it counts their blocks.
- * @returns the number of blocks that the statement read
+ * @returns the number of blocks that the statement found in the shared buffers
  */
 async function blocksRead(session: Session, sql: string, values: readonly unknown[] = []): Promise<number> {
   const [explained] = await session.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(`explain (analyze, buffers, timing off, format json) ${sql}`, values);
@@ -56,7 +56,7 @@ async function blocksRead(session: Session, sql: string, values: readonly unknow
 const STREETS = 20_000;
 const AREAS = 20_000;
 
-/** Streets of 200 comuni with three words per street, 3,000 points to look up, and flood areas across 400 comuni. */
+/** Streets of 200 comuni with three words per street, 3,000 points to look up, and flood areas, landslide areas, parcels and access points of 400 comuni. */
 const SETUP = `
   create schema plan;
   set search_path to plan, public;

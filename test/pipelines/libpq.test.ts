@@ -1,4 +1,4 @@
-/** Tests that `DATABASE_URL` has the same meaning as in libpq, on a server that Debian's tools set up. */
+/** Tests that `DATABASE_URL` has the same meaning as in libpq. Some of the tests use a server that Debian's tools set up. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -40,7 +40,7 @@ describe('an address with omitted parts', () => {
     expect(() => serverAddress('postgres:///?service=absent', settings())).toThrow(expect.objectContaining({ code: 'PGSERVICE_UNKNOWN', exitCode: 2 }));
   });
 
-  it('uses PGHOST and PGUSER before the defaults', () => {
+  it('takes host, user, port and service file from PGHOST, PGUSER, PGPORT and PGSERVICEFILE', () => {
     const from = libpqSettings({ PGHOST: 'db.example', PGUSER: 'reader', PGPORT: '5433', PGSERVICEFILE: services });
     expect([from.host, from.user, from.port, from.serviceFiles[0]]).toEqual(['db.example', 'reader', '5433', services]);
   });
@@ -93,7 +93,7 @@ debian('a Debian server with its own pg_hba.conf', () => {
     expect(JSON.parse(await status({ DATABASE_URL: 'postgres://keyed@localhost/italy', PGPORT: String(port), PGPASSFILE: file }))).toBeTypeOf('object');
   });
 
-  it('refuses a different user over the socket with an error that names the user', async () => {
+  it('refuses a different user over the socket with the error SQL_28000', async () => {
     expect(await status({ DATABASE_URL: 'postgres:///italy', PGPORT: String(port), PGUSER: 'keyed' })).toMatch(/SQL_28000/);
   });
 

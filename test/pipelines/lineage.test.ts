@@ -46,7 +46,7 @@ function isConvex(ring: readonly Point[]): boolean {
 const MEMBER = /<wfs:member>[\s\S]*?<\/wfs:member>/g;
 const RING = /(<gml:posList[^>]*>)([^<]*)(<\/gml:posList>)/g;
 
-/** A parcel in a file. */
+/** A parcel as written in a GML file. */
 class Parcel {
   readonly text: string;
   readonly reference: string;
@@ -228,13 +228,13 @@ describeEngines('lineage', (engine) => {
     for (const { share_of_parent: ofParent, share_of_child: ofChild } of found) expect([ofParent.toFixed(2), ofChild.toFixed(2)]).toEqual(['0.49', '1.00']);
   });
 
-  it('has no parents and children for a parcel that never changed, and refuses a fid that never existed', async () => {
+  it('has no parents or children for a parcel that never changed, and refuses a fid that never existed', async () => {
     const same = await one<{ reference: string }>(database, 'select reference from core.parcel p where not exists (select from history.parcel h where h.fid = p.fid) limit 1', []);
     expect((await lineageOf(same.reference)).data).toEqual({ parents: [], children: [] });
     expect(await parcelLineage(database, 1_499_999_999)).toEqual({ refusal: 'not_there' });
   });
 
-  it('and lists of publications and changes get new tags from rollbacks to the same publication, and from pruning of history', async () => {
+  it('gets a new tag, like the lists of publications and changes, from rollbacks to the same publication and from pruning of history', async () => {
     const { fid } = await one<{ fid: number }>(database, 'select min(fid) as fid from core.parcel', []);
     const since = await lastSwap();
     const tags = (): Promise<Readonly<Record<'lineage' | 'feed' | 'changes', string>>> => one(

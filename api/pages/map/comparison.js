@@ -4,7 +4,7 @@ import { button, element } from './elements.js';
 import { absenceOf, flat, panelOf, sectionsOf, textOf, titleOf, valueOf, wordsOf } from './values.js';
 import { t } from './words.js';
 
-/** Fields that the comparison omits: geometries and the names of sources. */
+/** Fields that the comparison omits: geometries, names of sources, and the comune. */
 const LEFT_OUT = /^(?:geometry|source$|municipality)/;
 
 /** @param {any} block @returns {Map<string, any>} values by path; the value of a list is its length */

@@ -5,7 +5,7 @@ import { state } from './state.js';
 import { flat, panelOf } from './values.js';
 import { boxInView } from './view.js';
 
-/** Maximum number of parcels in a file of the parcels in view, and number of parcels per request. */
+/** Maximum number of parcels in a view that can be saved, and number of parcels per request. */
 const [MOST, PAGE] = [5000, 200];
 /** Maximum side length in degrees of a box that the server accepts. */
 const LARGEST = 0.05;

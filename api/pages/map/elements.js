@@ -24,7 +24,7 @@ export function button(text, work, attributes = {}) {
   return made;
 }
 
-/** Creates a link if the address is a web address, else a text node. @param {string | null} url @param {string} text */
+/** Returns a link if the address is an http or https URL, otherwise the text. @param {string | null} url @param {string} text */
 export function link(url, text) {
   return url !== null && /^https?:\/\//.test(url) ? element('a', { href: url, rel: 'noopener noreferrer', target: '_blank' }, [text]) : text;
 }

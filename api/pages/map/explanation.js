@@ -50,7 +50,11 @@ function fieldsOf(field, panel) {
   }).join(', ');
 }
 
-/** Returns the translation of a feature's value if there is one, else the published value. @param {string | null} value @param {Panel} panel */
+/**
+ * Returns the value of a feature in the language of the page, or the published value if there is no translation.
+ * @param {string | null} value
+ * @param {Panel} panel
+ */
 function saidBy(value, panel) {
   if (value === null || value === '') return t('saysNothing');
   if (!isItalian()) return wordOf(value, panel);
@@ -102,7 +106,8 @@ function explanationOf({ not_applicable: notApplicable, rows, reproduced, empty,
 }
 
 /**
- * Shows the licences of a section and the result of `mappale explain`. If this browser may not request explanations, shows the command instead.
+ * Returns an element with the licences of a section, and the function `ask`, which requests the result of `mappale explain` and adds it to the element. A
+ * successful request is not repeated. If this browser may not request explanations, the element shows the command instead.
  * @param {string} name
  * @param {number} fid
  * @param {any[]} cited licences of the section

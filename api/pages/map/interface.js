@@ -23,7 +23,11 @@ export class Refusal extends Error {
 
 export const signedIn = () => state.session || state.token !== '';
 
-/** Signs in with the secret of a sign-in link, or checks whether this browser is already signed in. @param {string | null} secret @throws {Refusal} */
+/**
+ * Signs in with the secret of a sign-in link, if there is one. Then reads the state of the session, if the local storage of this browser records a sign-in.
+ * @param {string | null} secret
+ * @throws {Refusal}
+ */
 export async function openSession(secret) {
   const exchanged = secret === null ? null : await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) });
   if (exchanged?.ok) localStorage.setItem('session', 'link');
@@ -45,7 +49,7 @@ export async function ask(path, parameters = {}, signal) {
   return get(path, parameters, state.token === '' ? {} : { 'x-api-key': state.token }, signal);
 }
 
-/** Returns true if this browser may request explanations. If the user entered a token, the server refuses explanations. */
+/** Returns true if the page may request explanations: the browser has a session, the server gives explanations, and the user has entered no token. */
 export const canExplain = () => state.session && state.explains && state.token === '';
 
 /** Returns the result of `mappale explain` for a section. @param {number} fid @param {string} section @throws {Refusal} */

@@ -13,7 +13,12 @@ const legendRow = (background, text, kind = '') => {
   return element('li', {}, [swatch, text]);
 };
 
-/** Lets the user hide and show a class. @param {HTMLElement} row @param {number} index @param {(index: number) => void} toggle */
+/**
+ * Makes a row of the legend a checkbox that hides and shows its class.
+ * @param {HTMLElement} row
+ * @param {number} index
+ * @param {(index: number) => void} toggle
+ */
 function toggling(row, index, toggle) {
   for (const [name, value] of [['role', 'checkbox'], ['tabindex', '0'], ['aria-checked', String(!state.hidden.includes(index))]]) row.setAttribute(/** @type {string} */ (name), /** @type {string} */ (value));
   row.addEventListener('click', () => toggle(index));

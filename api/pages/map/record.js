@@ -1,5 +1,5 @@
 // @ts-check
-/** Shows the record of a parcel. Each value is shown with its unit, rule and source. */
+/** Shows the record of a parcel: for each section, the values with their units, the sources, and the rules on request. */
 import { button, element, link } from './elements.js';
 import { reasonsOf } from './explanation.js';
 import { ELSEWHERE } from './sections.js';
@@ -25,7 +25,7 @@ function ruleOf(panel, path, heading) {
 }
 
 /**
- * Returns the table rows of an object. Rows of a nested object begin with the name of that object. An object of counts is drawn as bars.
+ * Returns the table rows of an object. Rows of a nested object begin with the name of that object. An object of at least four numbers is drawn as bars.
  * @param {any} block
  * @param {Panel} panel
  */

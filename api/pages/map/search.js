@@ -91,7 +91,7 @@ export function openSearch(actions) {
       const all = [...local(text, actions), ...found];
       const wasExplained = state.search.isExplained;
       absenceExplained(notLoaded.length > 0);
-      // Removes the message about the previous input.
+      // Reports an empty result or a comune that is not loaded, or removes the message about the previous input.
       if (isWhole || wasExplained || notLoaded.length > 0) actions.say(all.length === 0 || notLoaded.length > 0 ? absenceOf(text, notLoaded) : '', all.length === 0);
       if (document.activeElement === field && !isWhole) show(all);
       else suggestionsFound(all);
@@ -101,7 +101,12 @@ export function openSearch(actions) {
   }
 }
 
-/** Returns suggestions that need no server. @param {string} text @param {Actions} actions @returns {Suggestion[]} */
+/**
+ * Returns the suggestions that need no request: a place, a parcel, or published comuni.
+ * @param {string} text
+ * @param {Actions} actions
+ * @returns {Suggestion[]}
+ */
 function local(text, actions) {
   const coordinates = /^(-?\d+(?:\.\d+)?)[\s,;]+(-?\d+(?:\.\d+)?)$/.exec(text);
   if (coordinates !== null) return [{ kind: 'address', name: text, what: t('coordinates'), choose: () => actions.place(Number(coordinates[1]), Number(coordinates[2])) }];
@@ -120,7 +125,7 @@ function comuniCalled(text) {
 }
 
 /**
- * Returns the published comuni whose code equals the text or whose name begins with the text. A comune with exactly this name comes first.
+ * Returns at most three published comuni whose code equals the text or whose name begins with the text. A comune with exactly this name comes first.
  * @param {string} text
  */
 function comuniNamed(text) {
@@ -159,7 +164,7 @@ async function parcels({ comune, ...place }, actions, signal) {
 
 /** @param {string} text @param {Actions} actions @param {AbortSignal} signal @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>} */
 async function addresses(text, actions, signal) {
-  // A query that ends with a letter may end with an incomplete word.
+  // A query that ends with a letter may end with an incomplete word, which only /map/suggestions completes.
   const { data, meta } = await (/\p{L}$/u.test(text) ? ask('/map/suggestions', { q: text }, signal) : ask('/geocode/search', { q: text, limit: MOST }, signal));
   /** @type {Map<string, Suggestion>} */
   const found = new Map();

@@ -25,7 +25,7 @@ const NEAR = 24;
 
 // --- URL ------------------------------------------------------------------------------------------------------------------
 
-/** Applies the place, layer, selection and filters of the URL, without changing the URL. */
+/** Applies the place, layer, selection and filters of the URL, without adding an entry to the browser's history. */
 async function follow() {
   addressRead();
   const { place, layer, parcel, comune, filters } = readAddress();
@@ -158,7 +158,7 @@ async function showParcel(id, current, { step = true, move = true } = {}) {
 }
 
 /**
- * Returns a planar distance, which is accurate enough for comparing parcels.
+ * Returns a planar distance in degrees of latitude, which is accurate enough for comparing parcels.
  * @param {{ lat: number, lng: number }} a
  * @param {{ lat: number, lng: number }} b
  */
@@ -297,7 +297,7 @@ function fit(box, maxZoom) {
 
 const isSmall = matchMedia('(max-width: 48rem)');
 
-/** Returns how many pixels of the map are covered by panels. */
+/** Returns how many pixels of the map are covered by panels, on the left and at the bottom. */
 const covered = () => (isSmall.matches ? { left: 0, below: $('record').offsetHeight } : { left: $('panels').offsetLeft + $('panels').offsetWidth, below: 0 });
 
 // --- Layers ---------------------------------------------------------------------------------------------------------------

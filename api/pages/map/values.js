@@ -74,7 +74,7 @@ export function textOf(field, value, panel) {
   return ownValue(panel.units, field) === SHARE ? `${measured(value * 100)} %` : measured(value);
 }
 
-/** Formats a number with three significant digits, or with all digits of its integer part if these are more. @param {number} value */
+/** Formats a whole number with all digits, and any other number with three significant digits or, from 100 on, without decimals. @param {number} value */
 export function measured(value) {
   return numberOf(value, Number.isInteger(value) ? {} : Math.abs(value) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 }
@@ -89,7 +89,7 @@ export function valueOf(field, value, panel) {
   return element('span', { class: 'value', title: String(value) }, unit === undefined ? [text] : [`${text} `, element('span', { class: 'unit' }, [unit])]);
 }
 
-/** Lets long identifiers break across lines, but only after a dot. @param {string} text */
+/** Returns a text in which a line may break after each dot that follows a letter. @param {string} text */
 export function breakable(text) {
   return element('span', {}, text.split(/(?<=[a-z]\.)/i).flatMap((part) => [part, document.createElement('wbr')]));
 }

@@ -16,7 +16,7 @@ import { t } from './words.js';
  *   outline: GeoJSON.Geometry | null, isBox: boolean, coverage: Record<string, string>, region: number }} Comune
  */
 
-/** Colours of land, sea and lines in light and dark mode. Each section defines the colours of its classes. */
+/** Colours of the map in light and dark mode. Each section defines the colours of its classes. */
 const PALETTES = {
   light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e', building: '#d9d2c5', wall: '#8f8574', number: '#6b5f4d', street: '#3f4a63', none: '#ffffff' },
   dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998', building: '#3c4651', wall: '#74808d', number: '#b3a58c', street: '#c4cfe6', none: '#39424e' },
@@ -67,7 +67,7 @@ export function stateOf(comune, section) {
   return /** @type {typeof COVERED[number]} */ (COVERED.find(({ least }) => shareCovered(comune) >= least));
 }
 
-/** Size of a parcel label in pixels: width of a digit, space on each side, and height including space. */
+/** Size of a parcel label in pixels: width of a digit, total space on both sides, and height including space. */
 const [LETTER, MARGIN, LINE] = [7, 8, 20];
 /** Smallest zoom that shows the published borders of comuni. */
 const BORDERS = 11;
@@ -210,7 +210,10 @@ function passes() {
   return passing.length === 0 ? false : ['match', ['id'], passing, true, false];
 }
 
-/** Draws the number of each parcel once, in the largest piece of the parcel. Tiles cut parcels into pieces, so labels from tiles would be repeated. */
+/**
+ * Draws the number of each land parcel once, in the largest piece of the parcel, if the number fits into this piece. Tiles cut parcels into pieces, so labels
+ * from tiles would be repeated.
+ */
 function nameParcels() {
   const { map, labels } = state.view;
   if (map === null || map.getLayer('parcel-area') === undefined) return;
@@ -423,7 +426,7 @@ function middles() {
   return { type: 'FeatureCollection', features };
 }
 
-/** Returns the centroid of the largest ring. @param {any} geometry */
+/** Returns the centroid of the largest outer ring, or null if its area is 0. @param {any} geometry */
 function middleOf({ type, coordinates }) {
   const rings = type === 'Polygon' ? [coordinates[0]] : coordinates.map(([ring]) => ring);
   const measured = rings.map((ring) => ring.slice(1).reduce(([area, x, y], [x2, y2], index) => {

@@ -328,7 +328,7 @@ const filled = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) =>
 /** @param {import('./interface.js').Refusal} refusal @returns {string} */
 export function refusalInWords({ code, message, details }) {
   const stated = ['successor_fid', 'id'].filter((each) => (details[each] ?? null) !== null);
-  // More specific patterns come first.
+  // More specific keys come first.
   const known = [`link_${details['link']}`, ...stated.map((each) => `${code}_${each}`), code].find((each) => Object.hasOwn(REFUSALS, each));
   return !isItalian() || known === undefined ? message : filled(REFUSALS[known] ?? '', details);
 }

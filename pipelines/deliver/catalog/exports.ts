@@ -67,7 +67,7 @@ function exportOf(name: string, text: string): ExportedFile | null {
   }
 }
 
-/** Returns the exports of the newest publication of each dataset. */
+/** Returns the exports of the newest publication of each dataset. @param exports exports, newest first */
 export function newestOf(exports: readonly ExportedFile[]): ReadonlyMap<string, readonly ExportedFile[]> {
   const found = new Map<string, ExportedFile[]>();
   for (const each of exports) {

@@ -1,4 +1,4 @@
-/** Writes the catalogue of exports, in DCAT-AP_IT (as Turtle and JSON-LD) and in STAC. */
+/** Creates the documents of the catalogue of exports, in DCAT-AP_IT (as Turtle and JSON-LD) and in STAC. */
 import type { RegisteredSource } from '../../contract/registry.ts';
 import { dcatResources, type CatalogFacts, type HighValueSource } from './dcat.ts';
 import { jsonLd, turtle } from './rdf.ts';

@@ -1,4 +1,4 @@
-/** Writes an RDF graph of named resources as Turtle or as JSON-LD. Both documents contain the same statements. */
+/** Serializes an RDF graph of named resources as Turtle or as JSON-LD. Both documents contain the same statements. */
 
 /** IRIs of namespaces, by prefix. */
 const PREFIXES = {
@@ -18,7 +18,7 @@ export interface Resource {
   readonly properties: Readonly<Record<string, readonly Value[]>>;
 }
 
-/** Escapes the characters that Turtle does not allow in an IRI. */
+/** Returns an IRI in angle brackets, and percent-encodes the characters that Turtle does not allow in an IRI. */
 function iri(text: string): string {
   return `<${text.replace(/[\u0000-\u0020<>"{}|^`\\]/g, (each) => encodeURIComponent(each))}>`;
 }

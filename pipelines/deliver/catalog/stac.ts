@@ -1,5 +1,5 @@
 /**
- * Writes the STAC 1.1 catalogue of exports. Each region is a collection, and each file is an item. The newest item of each region is also written as
+ * Creates the STAC 1.1 catalogue of exports. Each region is a collection, and each file is an item. The newest item of each region also has the name
  * `latest.json`, so that clients can use a fixed name.
  */
 import type { ExportedFile } from './exports.ts';

@@ -4,8 +4,8 @@
 -- grain: one row per section, with the number of parcels and the number of differing parcels
 -- crs: none
 
--- Shares have 6 decimals. Motions in mm and distances in m have 2 decimals. The last decimal may differ by one, because sums in a different order have
--- different rounding errors.
+-- Shares have 6 decimals, accelerations in g have 4, and motions in mm and distances in m have 2. The last decimal may differ by one, because sums in a
+-- different order have different rounding errors. Shares of flood, landslide and land cover may differ by 0.00001.
 create table plain.difference as
 select
   'risk' as section,

@@ -32,7 +32,7 @@ describeWorkspace('the section address', { region, sources: ADDRESS_SOURCES, sql
     for (const number of ['KM 3+200', 'KM 0+045', 'SNC', '112/A', '130/BIS', '151 ROSSO']) expect(shown).toContain(number);
   });
 
-  it('assigns only points near a parcel to that parcel', async () => {
+  it('assigns to a land parcel only access points inside or within 15 m, and assigns none to roads and waters', async () => {
     const rows = await built.workspace.session((session) => session.query<{ inside: boolean; n: number; farthest: number }>(
       'select inside, count(*)::int4 as n, max(distance_m) as farthest from address group by inside order by inside',
     ));

@@ -3,7 +3,7 @@
 -- writes: none
 -- reruns: section.address
 -- parcels: comune
--- grain: one row per access point
+-- grain: one row per access point, and one row for the comune of each access point
 -- crs: none
 
 create view evidence as

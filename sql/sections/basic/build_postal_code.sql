@@ -87,7 +87,7 @@ by_area as (
   from cap_piece a
   join parcel p on st_covers(a.geom, p.point)
   where not exists (select from only_cap o where o.belfiore = p.belfiore)
-    -- An area that crosses the border of its comune does not apply to the neighbouring comune.
+    -- An area that crosses the border of its comune applies to the neighbouring comune only if that comune has the same postal code, or no known postal code.
     and (
       exists (select from place_cap c where c.belfiore = p.belfiore and c.cap = a.cap)
       or not exists (select from place_cap c where c.belfiore = p.belfiore)

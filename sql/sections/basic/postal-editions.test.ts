@@ -6,7 +6,7 @@ import { freshContext } from '../../../test/harness/fresh-context.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
-describeDatabase('a parcel\'s postal code and addresses', (engine) => {
+describeDatabase('the build of postal codes and addresses', (engine) => {
   let database: Database;
   beforeAll(async () => {
     ({ database } = await freshContext(engine));
@@ -18,8 +18,8 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
     return await session.query<T>(question);
   });
 
-  // Parcels 1 and 2 are in Z001, parcel 3 in Z002, and parcel 4 in Z003. Each is 0.01° from the next. The number of a file's member is also the rank of the
-  // file.
+  // Parcels 1 and 2 are in Z001, parcel 3 in Z002, and parcel 4 in Z003. The points of consecutive parcels are 0.01° apart. The number of a file's member is
+  // also the rank of the file.
   const codes = (rows: string): Promise<{ fid: number; cap: string; edition: string | null }[]> => run(`
     create table parcel (fid int4, belfiore text, point geometry(point, 4326));
     insert into parcel select fid, belfiore, st_setsrid(st_point(14 + fid * 0.01, 41), 4326) from (values (1, 'Z001'), (2, 'Z001'), (3, 'Z002'), (4, 'Z003')) as v (fid, belfiore);

@@ -1,4 +1,4 @@
-/** Section basic: identification and position of a parcel in the cadastre. The build reads `core.parcel` and a table of postal codes. */
+/** Section basic: identification and position of a parcel in the cadastre. Its only table stores postal codes. All other values come from tables of `core`. */
 import { z } from 'zod';
 import { belfiore, geometry, kind, nullable, parcelFacts } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';

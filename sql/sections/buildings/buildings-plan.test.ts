@@ -35,7 +35,7 @@ const SETUP = `
     true as counts,
     i % 2 = 0 as residential,
     100.0::float8 as area_m2,
-    -- Some buildings have the same drawing, so the build treats all but one as copies.
+    -- Some buildings have the same drawing, so the build treats all but one of them as copies.
     md5((i % 119000)::text)::uuid as drawing,
     st_multi(st_makeenvelope(x, y, x + 0.0001, y + 0.0001, 4326))::geometry(multipolygon, 4326) as geom
   from generate_series(1, 120000::int8) as i

@@ -53,7 +53,8 @@ describeWorkspace('the section buildings', { region, sources: SOURCES, sql: [] }
         && near(row.residential_footprint_m2, uses ? wanted.residentialM2 : null, 0.0101)
         && near(row.built_share, wanted.builtShare, 2e-6)
         && row.roof_count === wanted.roofCount
-        // Walls of 40 m are straight in the file's CRS, and expected walls are straight in degrees. Shares differ by a few thousandths of a square metre.
+        // Walls of 40 m are straight in the file's CRS, and expected walls are straight in degrees. The roof areas differ by a few thousandths of a square
+        // metre.
         && near(row.roof_area_m2, wanted.roofM2, 5e-3);
       if (!holds) wrong.push(`${parcel.reference}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(row)}`);
       if (row.count === 0) seen.over += 1;

@@ -33,7 +33,7 @@ begin
   where b.fid = p_fid;
 end
 $$;
-comment on function api.section_buildings(int4, anyelement) is 'Section buildings as JSON: number of buildings whose largest part is on the parcel, footprint in m², number of residential buildings (null: no use is known), and built share of the parcel. The result is null if there is no building';
+comment on function api.section_buildings(int4, anyelement) is 'Section buildings as JSON: number of buildings whose largest part is on the parcel, footprint in m², number and footprint of residential buildings (null: no use is known), and built share of the parcel. The result is null if there is no building';
 
 create or replace function api.coverage_buildings(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$

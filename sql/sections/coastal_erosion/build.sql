@@ -6,9 +6,9 @@
 -- grain: one row per parcel and segment within 1,000 m, at most the five nearest per parcel
 -- crs: EPSG:4326; distances are geodesic (geography)
 
--- The box is widened by at least 1,000 m, so the index returns every parcel within 1,000 m. In Italy, a degree of latitude is at least 110.9 km long, and a
--- degree of longitude is 111.3 km times the cosine of the latitude, computed 0.1 degree further north. Segments without information are skipped and are not
--- counted among the five nearest.
+-- The box of each piece of the shore is widened by at least 1,000 m, so the index returns every parcel within 1,000 m. In Italy, a degree of latitude is at
+-- least 110.9 km long, and a degree of longitude is 111.3 km times the cosine of the latitude, computed 0.1 degree further north. Segments without information
+-- are skipped and are not counted among the five nearest.
 create view shore_pair as
 select
   parcel.fid,

@@ -1,4 +1,4 @@
-/** English and Italian texts and layer of the section coastal_erosion on the map. */
+/** Map layer of the section coastal_erosion, and the texts of the section on the map in English and Italian. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

@@ -53,7 +53,7 @@ begin
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'Coverage of a parcel by shoreline files. Value mapped: an empty section means that there is no low coast within 1,000 m. Value partly_if_linked: the only segments near the parcel can be from an export that may be incomplete. Value not_loaded: no file is loaded';
+comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'Coverage of a parcel by shoreline files. Value mapped: an empty section means that there is no low coast within 1,000 m. Value partly_if_linked: the loaded files do not cover the comune. The coverage is then partial if the parcel has a segment from an export that may be incomplete, else not_mapped. Value not_loaded: no file is loaded';
 
 create or replace function api.columns_coastal_erosion(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)

@@ -12,8 +12,8 @@ const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}
 const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build'].map(sql).join('\n');
 
 /**
- * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, with the sea to the north. Z009 is inland of Z001. Z101 is next to Z003, in a
- * different region. Each comune of the region has one parcel in the middle of its northern border, which is the shore except for Z009. The parcel of Z009 is
+ * Comuni in a row along a shore at 42° N, each 0.05 degree (4.1 km) wide, from 14° E. The sea is to the north. Z009 is inland of Z001. Z101 is next to Z003, in
+ * a different region. Each comune of the region has one parcel in the middle of its northern border, which is the shore except for Z009. The parcel of Z009 is
  * 800 m from the shore.
  */
 const SETUP = `
@@ -42,7 +42,7 @@ const SETUP = `
 interface Segment {
   readonly west: number;
   readonly east: number;
-  /** Distance of the segment to the north of the comuni's boundary, in metres. */
+  /** Distance in metres from the northern boundary of the comuni to the segment, which is north of it. The default is 30. */
   readonly offshore?: number;
   readonly dynamic?: string | null;
   readonly rate?: number | null;

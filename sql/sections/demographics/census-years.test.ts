@@ -76,7 +76,7 @@ describeDatabase('the table census_figures', (engine) => {
     ).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8', [b2]: '2023: 0' });
   });
 
-  it('keeps the numbers of 2021 for a comune that the edition of 2023 withholds, with zeros for missing sections of 2021', async () => {
+  it('keeps the numbers of 2021 for a comune that the edition of 2023 withholds, and has no row for a missing section that has residents in the base file', async () => {
     expect(
       await figures(
         [
@@ -90,7 +90,7 @@ describeDatabase('the table census_figures', (engine) => {
     ).toEqual({ [a1]: '2023: 6', [b1]: '2021: 7', [b2]: '2021: 7' });
   });
 
-  it('gives no numbers to a comune without indicators, because missing rows do not mean that it has no residents', async () => {
+  it('has no rows for a comune without indicators, because missing rows do not mean that the comune has no residents', async () => {
     expect(await figures([{ year: 2021, section: a1, residents: 5 }])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0' });
   });
 

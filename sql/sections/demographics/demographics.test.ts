@@ -34,7 +34,7 @@ describeWorkspace('the section demographics', {
     expect(objects.some((json) => String(json['section_id']).slice(-7).startsWith('500')), 'an enclave').toBe(true);
   });
 
-  it('assigns no census section and no share of the land to roads and waters', async () => {
+  it('assigns no census section to roads and waters, and computes shares that add up to 1 in each section', async () => {
     const [found] = await built.workspace.session((session) => session.query<{ others: number; sections: number; off: number }>(`
       select
         (select count(*) from demographics d join parcel p using (fid) where p.kind <> 'land') as others,

@@ -1,4 +1,4 @@
-/** Section demographics: residents of the census section that contains a parcel. */
+/** Section demographics: numbers of the census section that contains the representative point of a parcel. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';

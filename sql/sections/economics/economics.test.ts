@@ -29,10 +29,10 @@ describeWorkspace('the section economics', {
   await workspace.publish('postal_code', 'section.postal_code');
   await workspace.publish('economics', 'section.economics');
 }, (built) => {
-  /** Expected incomes, price and postal code of each parcel, from three sources. The affordability index is computed from incomes and price in its test. */
   const incomes = mef.truth!(region);
   const prices = omi.truth!(region);
   const codes = postal.truth!(region);
+  /** Expected incomes, price and postal code of each parcel, from three sources. The affordability index is computed from incomes and price in its test. */
   const expected = [...region.parcels()].map((parcel) => {
     const { economics } = incomes(parcel) as { economics: Economics | null };
     const price = (prices(parcel) as { economics: { avg_residential_price_m2: number | null } | null }).economics?.avg_residential_price_m2 ?? null;

@@ -119,7 +119,7 @@ describeDatabase('the selection of a parcel\'s incomes', (engine) => {
     expect(withheld).toMatchObject({ taxpayers: 102, earners: null, total_income: null, average_income: null });
   });
 
-  it('gives the same incomes as the model for random years, levels and comuni', async () => {
+  it('uses the level and tax year of the model for random years, levels and comuni', async () => {
     const random = randomOf('income years');
     for (let round = 0; round < 20; round += 1) {
       const incomes = new Map<string, Income>();

@@ -1,7 +1,7 @@
 -- purpose: values and JSON block of the section economics for one parcel, and its columns for many parcels
 -- reads: section.economics, section.postal_code, section.valuation, core.declared_income
 -- writes: api.values_economics, api.section_economics, api.columns_economics
--- grain: one object per parcel; for columns one row per parcel
+-- grain: one object per parcel, null if no incomes are published for the comune; for columns one row per parcel
 -- crs: none
 
 create or replace function api.values_economics(p_price_eur_m2 float8, p_income core.declared_income)

@@ -1,5 +1,5 @@
 /**
- * Tests the coverage of the land cover map with partial files, the map of Italy, and several files. Comuni and polygons are squares.
+ * Tests the coverage of the land cover map with partial files, the map of Italy, and several files. Comuni are squares, and polygons are rectangles.
  */
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -66,14 +66,14 @@ describeDatabase('the coverage of the land cover map', (engine) => {
   it('includes all comuni for a file of 15 regions, and for other files the comuni that share 1 m² with a polygon', async () => {
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY.slice(1)))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: null });
-    // A strip of 0.000001° (8 cm) along 6.7 km.
+    // The polygon overlaps each of two comuni by a strip of 0.000001° (8 cm) along 6.7 km.
     expect(await speaking(BOUNDARIES, file(1, 1, [[14.099999, 14.100001]]))).toEqual({ Z001: 1, Z002: 1, Z003: null, Z004: null });
     expect(await speaking(file(1, 1, [[14.12, 14.18], [14.32, 14.38]]))).toEqual({ Z001: null, Z002: 1, Z003: null, Z004: 1 });
     // A comune without a boundary is located by its parcels.
     expect(await speaking(BOUNDARIES, "delete from boundary where belfiore = 'Z004';", file(1, 1, [[14.02, 14.08], [14.32, 14.38]]))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: 1 });
   });
 
-  it('includes no comune if a map has no features nearby, with and without planner statistics', async () => {
+  it('includes no comune if a map has no features nearby, even with planner statistics, and with or without boundaries', async () => {
     const elsewhere = file(1, 1, Array.from({ length: 200 }, (_, i) => [8 + i / 1000, 8.001 + i / 1000] as const), [1]);
     const analyzed = "insert into parcel select n, 'Z001', st_setsrid(st_point(14 + n / 10000.0, 41.05), 4326) from generate_series(5, 900) as n; analyze;";
     const none = { Z001: null, Z002: null, Z003: null, Z004: null };

@@ -3,7 +3,7 @@
 -- reads: section.land_use
 -- writes: none
 -- incremental: rows of parcels
--- grain: one row
+-- grain: one row, or none if no parcel has a class
 -- crs: none
 
 -- All parcels cite the same edition, because only one edition is read.

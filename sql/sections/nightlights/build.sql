@@ -60,8 +60,8 @@ group by belfiore;
 
 -- sweep: sweep.ts
 
--- Computes the mean of a comune per year, because the parcel's value and the comune's mean must be from the same year. If several rasters of a year have
--- values, the first raster is used.
+-- Selects one mean of a comune per year, because the parcel's value and the comune's mean must be from the same year. If several rasters of a year have values,
+-- the first raster without missing cells is used, or else the first raster.
 create table comune_mean as
 select distinct on (id, model)
   *
@@ -84,7 +84,7 @@ left join outline o on o.belfiore = p.belfiore
 left join comune_mean c on c.id = o.id
   and c.model = r.model;
 
--- Keeps the row of an unchanged parcel whose raster file is missing.
+-- Keeps the row of an unchanged parcel if a raster file of the parcel or of its comune is missing.
 create table kept as
 select s.*
 from standing_nightlights s

@@ -1,7 +1,7 @@
 -- purpose: values, JSON block and coverage of the section nightlights for one parcel, and its columns for many parcels
 -- reads: core.parcel, section.nightlights
 -- writes: api.values_nightlights, api.section_nightlights, api.coverage_nightlights, api.columns_nightlights
--- grain: one object per parcel, null if no raster covers the parcel; for columns one row per parcel
+-- grain: one object per land parcel, null if no raster covers the parcel or a raster was missing; for columns one row per parcel
 -- crs: EPSG:4326
 
 create or replace function api.values_nightlights(p_row section.nightlights)
@@ -57,7 +57,7 @@ begin
   end if;
 end
 $$;
-comment on function api.section_nightlights(int4, anyelement) is 'Section nightlights as JSON. Null if no raster covers the parcel';
+comment on function api.section_nightlights(int4, anyelement) is 'Section nightlights as JSON. Member available is false if the raster has no value at the parcel. The result is null for roads and waters, if no raster covers the parcel, or if a raster was missing when the parcel was built. Result linked: true if a raster covers the parcel, false if none does, null if no raster is loaded or a raster was missing';
 
 create or replace function api.coverage_nightlights(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$

@@ -1,7 +1,7 @@
-/** Computes the radiance at the point of each parcel, and the mean radiance of each comune. */
+/** Computes the radiance at the representative point of each land parcel, and the mean radiance of each comune. */
 import { defineSweeps, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
 
-/** Computes the mean of the cells of an area. All cells have the same weight, including cells that extend beyond the area. */
+/** Computes the mean of the cells of an area. Cells without a value are ignored. All other cells have the same weight, even if they extend beyond the area. */
 class Mean implements Accumulator {
   #cells = 0;
   #sum = 0;

@@ -19,7 +19,7 @@ where (p.geom is null) = (p.reason is null)
 
 -- check: listed_points_are_kept
 -- level: error
--- expects: each school, open pharmacy, station and place of culture that its list assigns to the region is in core.point_of_interest or section.unplaced
+-- expects: each school, open pharmacy, station and place of culture that its list assigns to the region is in core.point_of_interest
 select
   l.category,
   l.code,

@@ -8,7 +8,7 @@ import { createFunctions } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { sqlOf } from '../../../test/harness/sql.ts';
 
-// Neighbouring comuni, each a few hundredths of a degree wide. At 42° north a degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
+// Comuni in a row, each 0.02 degrees wide if it has a boundary. At 42° north a degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
 const SETUP = `
   create schema cases;
   set search_path to cases, public;
@@ -128,7 +128,7 @@ describeDatabase('the placement of points', (engine) => {
     }, parcels)).toEqual({ a: 'coordinates Z003', b: 'coordinates Z003', c: 'elsewhere', d: 'elsewhere', e: 'elsewhere' });
   });
 
-  it('reports an unknown location if no boundary, parcels or addresses of the comune are loaded', async () => {
+  it('reports comune_not_loaded if no boundary, parcels or addresses of the comune are loaded, unless the coordinates are wrong', async () => {
     const parcels = "insert into parcel values (1, 'Z003', 'Z003_000100.1', 'road', 100, st_multi(st_makeenvelope(14.05, 42.05, 14.051, 42.051, 4326)));";
     const given = { comune: 'SENZA CONFINE' };
     const points = {
@@ -253,7 +253,7 @@ describeDatabase('the assignment of points to parcels', (engine) => {
       ('fuel', '5', 'nearer to another comune', 14.0005, 41.99905)`)).toEqual({ 1: ['fuel:1', 'fuel:3'], 2: ['fuel:2'] });
   });
 
-  it('sorts points by category, name and id in every collation, and places of culture by name', async () => {
+  it('sorts points by category, name and id in byte order, and places of culture by name and code', async () => {
     const at = (list: readonly string[]): string => `values ${list.map((each) => `(${each}, 14.0005, 42.0005)`).join(', ')}`;
     expect(await of(at(["'school', '1', 'a'", "'fuel', '9', 'b'", "'fuel', '10', 'b'", "'fuel', '3', 'Z'", "'pharmacy', '4', 'é'", "'pharmacy', '5', 'z'", "'culture', '6', 'a'"])))
       .toEqual({ 1: ['fuel:3', 'fuel:10', 'fuel:9', 'pharmacy:5', 'pharmacy:4', 'school:1'] });

@@ -15,7 +15,7 @@ select distinct
 from population p
 join parcel on parcel.fid = p.fid;
 
--- citations of the facts
+-- Citations of the facts.
 with tract as (
   select distinct
     section_id,

@@ -105,7 +105,7 @@ with spread as (
   from parcel_weight as weight
   join tract using (section_id)
 ),
--- Assigns the rest to the parcels with the largest remainders. If remainders are equal, the smaller fid comes first.
+-- Assigns the remaining hundredths, one each, to the parcels with the largest remainders. If remainders are equal, the smaller fid comes first.
 ranked as (
   select
     *,

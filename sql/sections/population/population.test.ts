@@ -53,7 +53,7 @@ describeWorkspace('the section population', { region, sources: SOURCES, sql: [] 
     expect(sections!.n).toBeGreaterThan(30);
   });
 
-  it('distributes random numbers of residents completely, and the rest to the largest remainders, the smaller fid first if remainders are equal', async () => {
+  it('distributes random numbers of residents completely, and prefers smaller fids if the parcels have equal weights', async () => {
     const random = region.random('population');
     for (let round = 0; round < 30; round += 1) {
       const residents = random.below(4) === 0 ? random.below(3) : random.below(500);

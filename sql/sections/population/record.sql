@@ -1,7 +1,7 @@
 -- purpose: values, JSON block and coverage of the section population for one parcel, and its columns for many parcels
 -- reads: section.population, section.demographics
 -- writes: api.values_population, api.section_population, api.coverage_population, api.columns_population
--- grain: one object per parcel, null if its census section has no numbers; for columns one row per parcel
+-- grain: one object per parcel, null if the parcel is in no census section with numbers; for columns one row per parcel in a census section
 -- crs: none
 
 create or replace function api.values_population(p_row section.population)

@@ -28,7 +28,7 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.population': {
-      description: 'Residents of each land parcel, estimated from its census section (section.demographics). No row: the census section has no published numbers',
+      description: 'Residents of each land parcel, estimated from its census section (section.demographics). No row: the parcel is in no census section with published numbers',
       key: ['fid'],
       columns: {
         fid: FID,

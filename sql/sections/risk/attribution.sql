@@ -44,7 +44,7 @@ node as (
   from pga_node n
   join current_member m on m.member_id = n.member_id
 ),
--- Adds maps that have an area on the parcel but do not cover the parcel's comune.
+-- If no file covers a comune for the class of a parcel's level, adds all current files with this class. For landslides, adds all current files.
 drawn as (
   select
     k.*,

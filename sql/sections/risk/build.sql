@@ -123,10 +123,10 @@ from overlay
 where map = 'landslide'
 order by fid, array_position(array['P4', 'P3', 'P2', 'P1', 'AA'], class);
 
--- Acceleration at the representative point, interpolated as in the building code (NTC08, Allegato A). Each node of the grid cell around the point is weighted
--- by the inverse of its distance. The grid is regular in ED50 (EPSG:4230), so the point is transformed to ED50. The transformation is the inverse of the
--- geocentric translation EPSG:1133, "ED50 to WGS 84 (1)" (−87, −98, −121 m). The result is converted to degrees with Bowring's formula on the International
--- 1924 ellipsoid. st_transform is not used, because PROJ selects an operation that depends on the grid files of the machine.
+-- Position of each representative point in ED50 (EPSG:4230), and the grid cell that contains the point. The grid of the acceleration is regular in ED50, so the
+-- point is transformed to ED50. The transformation is the inverse of the geocentric translation EPSG:1133, "ED50 to WGS 84 (1)" (−87, −98, −121 m). The result
+-- is converted to degrees with Bowring's formula on the International 1924 ellipsoid. st_transform is not used, because PROJ selects an operation that depends
+-- on the grid files of the machine.
 create unlogged table cell as
 select
   placed.fid,
@@ -184,8 +184,8 @@ from (
 ) as placed
 cross join (select distinct spacing_deg from pga_node) as grid;
 
--- Each node belongs to the four cells that meet at the node. There are about a thousand cells, so the nodes of a cell are found by hash or index, without
--- sorting the parcels.
+-- Each node belongs to the four cells that meet at the node. The parcels of a region are in about a thousand cells, so the nodes of a cell are found by hash or
+-- index, without sorting the parcels.
 create table cell_node as
 select
   node.spacing_deg,
@@ -205,8 +205,8 @@ create index on cell_node (ix, iy);
 analyze cell_node;
 analyze cell;
 
--- Computes distances in metres in the local plane at the mean latitude, on the International 1924 ellipsoid. Within the few kilometres of a cell, these
--- distances differ from geodesic distances by less than a millimetre.
+-- Nodes of the cell around each point, up to 5 km from the point. Distances are computed in metres in the local plane at the mean latitude, on the
+-- International 1924 ellipsoid. Within the few kilometres of a cell, these distances differ from geodesic distances by less than a millimetre.
 create view near_node as
 select
   near.*
@@ -233,7 +233,8 @@ from (
 ) as near
 where distance_m <= 5000;
 
--- If files with a fine and a coarse grid are current, the finest grid that has a node of the cell is used.
+-- Acceleration at each point, interpolated as in the building code (NTC08, Allegato A). Each node of the cell around the point is weighted by the inverse of
+-- its distance. If files with a fine and a coarse grid are current, the finest grid that has a node of the cell is used.
 create unlogged table pga as
 select distinct on (fid)
   fid,

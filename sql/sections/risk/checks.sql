@@ -7,7 +7,7 @@
 
 -- check: floods_missed
 -- level: error
--- expects: a parcel that is completely inside a flood hazard area of its comune's file has a level
+-- expects: a parcel that is completely inside a flood hazard area of the file that is used for its comune has a level
 -- The query is materialized, so that the file is looked up only for parcels without a level.
 with without_level as materialized (
   select
@@ -36,7 +36,7 @@ where not exists (
 
 -- check: landslides_missed
 -- level: error
--- expects: a parcel that is completely inside a classified landslide hazard area of its comune's file has a level
+-- expects: a parcel that is completely inside a classified landslide hazard area of the file that is used for its comune has a level
 -- The query is materialized, so that the file is looked up only for parcels without a level.
 with without_level as materialized (
   select

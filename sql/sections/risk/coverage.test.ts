@@ -51,7 +51,10 @@ const SETUP = `
   insert into comune_register select belfiore, istat_code, istat_code, false from comune_code;
 `;
 
-/** Returns statements that load the boundaries of the given comuni from a separate file. The boundaries have current ISTAT codes. */
+/**
+ * Returns statements that insert the boundaries of the given comuni as rows of one separate file. The boundaries have current ISTAT codes, except the boundary
+ * of Z006, which names its comune.
+ */
 function boundaries(comuni: readonly Comune[]): string {
   return `insert into current_member values (90, 9, 90, 1);
     insert into boundary select 90, row_number() over (), 'comune', coalesce(istat_code, '070999'), case when istat_code is null then belfiore end, st_multi(st_makeenvelope(west, 41, west + 0.1, 41.1, 4326))
@@ -72,7 +75,7 @@ interface Area {
 interface File {
   readonly rank: number;
   readonly areas: readonly Area[];
-  /** Codes of the regions that the file reaches. By default, Molise and its neighbours. */
+  /** Codes of the regions that the file reaches. By default, Lazio, Abruzzo, Molise and Campania. */
   readonly regions?: readonly number[];
   /** Historic codes of the provinces that are missing in the areas of class P3. By default, none. */
   readonly missing?: readonly string[];

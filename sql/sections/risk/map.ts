@@ -79,21 +79,21 @@ export default defineMap({
       'As published': 'Come pubblicata',
       'False: the comune or its former comuni have several zones; null: not classified':
         'No: il comune ha più zone, o è nato dalla fusione di comuni in zone diverse; vuoto: comune non classificato',
-      'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km':
+      'Peak ground acceleration in g, exceeded with a probability of 10 % in 50 years; null: no node within 5 km':
         'Accelerazione massima del suolo in g, 10 % in 50 anni; vuoto: nessun nodo del reticolo entro 5 km',
       'Most severe class that overlaps the parcel; HPH: an area without a class; null: see coverage':
         'Classe peggiore che si sovrappone alla particella; HPH: pericolosità senza classe; vuoto: si veda la copertura',
       'Share of the parcel in areas of this class; overlaps count once; null: no level':
         'Parte della particella in aree di questa classe, ogni luogo contato una volta sola; vuoto: nessuna classe',
       'Most severe class that overlaps the parcel; null: see coverage': 'Classe peggiore che si sovrappone alla particella; vuoto: si veda la copertura',
-      'True: an area of attention (AA) overlaps the parcel, whatever the level; null: no such area overlaps, and no source covers the place':
+      'True: an area of attention (AA) overlaps the parcel, whatever the level; null: no such area overlaps, and coverage.landslide is not mapped':
         'Sì: si sovrappone un’area di attenzione (AA), qualunque sia la classe; vuoto: non se ne sovrappone nessuna, e nessuno ha mappato il luogo',
       'Coverage of this place by the sources': 'Se le fonti coprono questo luogo',
       'mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover this place':
         'mappato: la fonte copre questo luogo, e una classe vuota vuol dire che qui non ce n’è; non mappato: la fonte non dice nulla',
-      'mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be incomplete, and is a lower bound; not_mapped: no source covers this place':
+      'mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be incomplete, and is a lower bound; not_mapped: no source covers this place, or all areas here have an undetermined class':
         'mappato: una mappa copre il comune, e una classe vuota vuol dire che qui non ce n’è; mappato in parte: la classe viene da un’esportazione forse tronca, ed è un limite inferiore; non mappato: nessuno lo ha detto',
-      'mapped: all three scenarios cover the comune; partial: only some scenarios cover the comune, or an area is on the parcel although no source covers the comune, so the level is a lower bound; not_mapped: no source covers this place':
+      'mapped: all three scenarios cover the comune; partial: not all three scenarios cover the comune, but P1 or P2 does or an area is on the parcel, so the level is a lower bound; not_mapped: otherwise':
         'mappato: tutti e tre gli scenari coprono il comune; mappato in parte: non tutti, ma P1 o P2, oppure un’area è stata trovata comunque: la classe è un limite inferiore; non mappato: nessuno lo ha detto',
     },
     evidence: {

@@ -11,7 +11,8 @@ import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
 const RISK = sqlOf('sql/sections/risk/build.sql');
 
-// Grid nodes at intervals of 0.02° in ED50. At 42° north a degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
+// Points as SQL rows (fid, comune, longitude, latitude), given in ED50 and converted to WGS 84. The grid nodes have intervals of 0.02° in ED50. At 42° north, a
+// degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
 const POINTS = ([[1, 'Z001', 14.02, 42.02], [2, 'Z001', 14.03, 42.03], [3, 'Z001', 14.05, 42.03], [4, 'Z002', 14.083, 42.03], [5, 'Z003', 14.25, 42.03]] as const)
   .map(([fid, belfiore, lon, lat]) => `(${fid}, '${belfiore}', ${ed50.inverse([lon, lat]).join(', ')})`);
 const SETUP = `
@@ -299,7 +300,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([11, 12, 13, 14, 15].map(seen)).toEqual([['P1', null], ['P3', 'P2'], ['P1', 'P4'], ['HPH', null], ['P1', 'P4']]);
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.5, 4);
     expect(rows.get(12)!.flood_share).toBeCloseTo(0.25, 4);
-    // No file covers the comune of the third parcel, so its level is a lower bound.
+    // No file covers Z003, the comune of parcel 15, so the levels of this parcel are lower bounds.
     expect([11, 13, 15].map((fid) => rows.get(fid)!.landslide_mapped)).toEqual([true, true, false]);
     expect([11, 13, 15].map((fid) => [rows.get(fid)!.flood_mapped, rows.get(fid)!.flood_partial])).toEqual([[true, false], [true, false], [false, true]]);
   });

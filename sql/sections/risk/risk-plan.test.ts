@@ -50,7 +50,7 @@ describeDatabase('the acceleration query of the section risk', (engine) => {
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  it('finds grid nodes by integers, compares no geometries and sorts no parcels', async () => {
+  it('finds grid nodes by integers, compares no geometries and needs no merge join', async () => {
     const lines = await rolledBack(database, async (session) => {
       await session.script('set local search_path to plan, public', 'test');
       for (const table of ['cell', 'cell_node']) await session.script(`create table ${table} as ${splitAt(RISK, table).query}; analyze ${table}`, 'sql/sections/risk/build.sql');

@@ -13,21 +13,21 @@ const SHARE = quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels 
 const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover this place');
 
 const floodCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
-  .describe('mapped: all three scenarios cover the comune; partial: only some scenarios cover the comune, or an area is on the parcel although no source covers the comune, so the level is a lower bound; not_mapped: no source covers this place');
+  .describe('mapped: all three scenarios cover the comune; partial: not all three scenarios cover the comune, but P1 or P2 does or an area is on the parcel, so the level is a lower bound; not_mapped: otherwise');
 
 const landslideCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
-  .describe('mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be incomplete, and is a lower bound; not_mapped: no source covers this place');
+  .describe('mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be incomplete, and is a lower bound; not_mapped: no source covers this place, or all areas here have an undetermined class');
 
 const risk = z.strictObject({
   seismic_zone: nullable(whole.min(1).max(4), 'Most severe zone of the comune, 1–4; null: not classified'),
   seismic_zone_label: nullable(z.string(), 'As published'),
   seismic_zone_exact: nullable(z.boolean(), 'False: the comune or its former comuni have several zones; null: not classified'),
-  pga: nullable(z.number(), 'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km'),
+  pga: nullable(z.number(), 'Peak ground acceleration in g, exceeded with a probability of 10 % in 50 years; null: no node within 5 km'),
   flood_level: nullable(z.enum(['P1', 'P2', 'P3', 'HPH']), 'Most severe class that overlaps the parcel; HPH: an area without a class; null: see coverage'),
   flood_share: nullable(share, 'Share of the parcel in areas of this class; overlaps count once; null: no level'),
   landslide_level: nullable(z.enum(['P4', 'P3', 'P2', 'P1', 'AA']), 'Most severe class that overlaps the parcel; null: see coverage'),
   landslide_share: nullable(share, 'Share of the parcel in areas of this class; overlaps count once; null: no level'),
-  landslide_attention: nullable(z.boolean(), 'True: an area of attention (AA) overlaps the parcel, whatever the level; null: no such area overlaps, and no source covers the place'),
+  landslide_attention: nullable(z.boolean(), 'True: an area of attention (AA) overlaps the parcel, whatever the level; null: no such area overlaps, and coverage.landslide is not mapped'),
   coverage: z.strictObject({ pga: coverage, flood: floodCoverage, landslide: landslideCoverage }).describe('Coverage of this place by the sources'),
   source,
 }).meta({ id: 'Risk', description: 'Natural hazards' });
@@ -53,7 +53,7 @@ export default defineSection({
         seismic_zone_label: { type: 'text', description: 'Seismic zone as published, with subzones, such as 2B or 2A-3A-3B', null: 'as seismic_zone', gate: presence() },
         pga_g: {
           type: 'float8',
-          description: 'Peak ground acceleration at the representative point, 10 % in 50 years on rock, 4 decimals',
+          description: 'Peak ground acceleration on rock at the representative point, exceeded with a probability of 10 % in 50 years, 4 decimals',
           unit: 'g', null: 'the point is more than 5 km from every node of the model', gate: quantity({ within: [0, 1] }),
         },
         flood_level: {
@@ -80,7 +80,7 @@ export default defineSection({
         },
         flood_partial: {
           type: 'bool',
-          description: 'True: flood_level is a lower bound, because not all three scenarios were mapped. If flood_partial and flood_mapped are false, no source covers the place',
+          description: 'True: flood_level is a lower bound, because not all three scenarios were mapped. If flood_partial and flood_mapped are false, neither P1 nor P2 was mapped, and no known area is on the parcel',
           gate: 'decreases when more scenarios are mapped; the gate compares each scenario in core.coverage',
         },
         flood_share: { type: 'float8', description: 'Share of the parcel in areas of the class flood_level, 0–1, 6 decimals; overlaps count once', null: 'no level', gate: SHARE },
@@ -92,7 +92,7 @@ export default defineSection({
         landslide_attention: {
           type: 'bool',
           description: 'True: an area of attention (AA) overlaps the parcel, whatever the level; false: no such area overlaps',
-          null: 'no such area overlaps, and no source covers the place', gate: truth,
+          null: 'no such area overlaps, and landslide_mapped is false', gate: truth,
         },
       },
     },

@@ -40,7 +40,7 @@ left join (
   from pvout
   order by id, missing > 0, turn
 ) v on v.id = p.fid
--- Keeps the yield of an unchanged parcel whose raster file is missing.
+-- Keeps the published yield of an unchanged parcel whose raster file is missing.
 left join (
   select
     s.fid,

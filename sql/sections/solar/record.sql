@@ -1,7 +1,7 @@
 -- purpose: values, JSON block and coverage of the section solar for one parcel, and its columns for many parcels
 -- reads: core.parcel, section.buildings, section.solar
 -- writes: api.values_solar, api.section_solar, api.coverage_solar, api.columns_solar
--- grain: one object per parcel, null if no source of buildings covers the parcel; for columns one row per parcel
+-- grain: one object per parcel, null if the parcel is a road or water, or if no source of buildings covers it; for columns one row per parcel
 -- crs: EPSG:4326
 
 create or replace function api.values_solar(p_row section.solar)
@@ -77,7 +77,7 @@ begin
   linked := case v_coverage when 'mapped' then api.raster_reaches('solar', core.region_of(p_fid), v_parcel.point, p_from) when 'not_mapped' then false end;
 end
 $$;
-comment on function api.section_solar(int4, anyelement) is 'Section solar as JSON. Null if no source of buildings covers the parcel';
+comment on function api.section_solar(int4, anyelement) is 'Section solar as JSON. Null if the parcel is a road or water, or if no source of buildings covers the parcel';
 
 create or replace function api.coverage_solar(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$

@@ -40,7 +40,7 @@ select
   m.fid,
   array_agg(distinct m.vintage order by m.vintage) as vintages
 from met m
--- A parcel on several tiles cites only the tiles that have a cell on the parcel.
+-- If the box of a parcel overlaps several tiles, the parcel cites only the tiles that have a cell in the box.
 where m.tiles = 1
   or exists (
     select

@@ -46,7 +46,8 @@ from (
 ) ranked
 where place > 1;
 
--- Finds cells by two integers, which are computed from the bounding box of a parcel.
+-- Measured cells under each parcel. The weight of a cell is the shared area in m², or 1 if the parcel is inside one cell. Cells are found by two integers,
+-- which are computed from the bounding box of the parcel.
 create view cell_share as
 with shape as (
   select

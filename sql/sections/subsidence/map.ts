@@ -38,7 +38,7 @@ export default defineMap({
     legend: { 'Vertical ground motion': 'Movimento verticale del suolo', 'No measured point': 'Nessun punto misurato' },
     fields: {
       'Mean vertical velocity; negative: the ground sinks': 'Negativa: il suolo si abbassa',
-      'Millimetres per year²': 'Millimetri all’anno, per anno',
+      'Mean vertical acceleration in mm/year²; positive: upwards': 'Millimetri all’anno, per anno',
       'Measured 100 m cells under the parcel': 'Celle di 100 m misurate sotto la particella',
       'From 1 (negligible) to 5 (very high), by the sinking speed': 'Da 1, trascurabile, a 5, elevato, secondo la velocità di abbassamento',
       'Name of the class': 'Nome della classe',

@@ -6,7 +6,7 @@ import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const subsidence = z.strictObject({
   velocity_mm_year: z.number().describe('Mean vertical velocity; negative: the ground sinks'),
-  acceleration_mm_year2: z.number().describe('Millimetres per year²'),
+  acceleration_mm_year2: z.number().describe('Mean vertical acceleration in mm/year²; positive: upwards'),
   cells: whole.min(1).describe('Measured 100 m cells under the parcel'),
   risk_class: whole.min(1).max(5).describe('From 1 (negligible) to 5 (very high), by the sinking speed'),
   risk_label: z.enum(['trascurabile', 'basso', 'medio', 'alto', 'elevato']).describe('Name of the class'),

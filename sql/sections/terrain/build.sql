@@ -80,7 +80,7 @@ union all
   order by id, unread desc, turn
 );
 
--- Keeps the row of an unchanged parcel whose raster file is missing.
+-- Published rows that are kept, because the raster file of an unchanged parcel is missing.
 create table kept as
 select s.*
 from standing_terrain s

@@ -30,10 +30,10 @@ comment on function api.values_terrain(section.terrain) is 'Rounded values of th
 
 create or replace function api.terrain_reached(p_kind text, p_reached bool) returns bool
 language sql immutable parallel safe as $$
-  -- A land parcel inside a raster but without an elevation is not covered. Roads and waters never have this section.
+  -- A land parcel without an elevation is not covered, even inside a raster. A road or water has no elevation, so its coverage is that of the rasters.
   select case when p_kind = 'land' then nullif(p_reached is null, true) else p_reached end
 $$;
-comment on function api.terrain_reached(text, bool) is 'True if the loaded rasters cover a parcel that has no elevation, null if no raster is loaded. Argument p_reached is the result of api.raster_reaches for the parcel';
+comment on function api.terrain_reached(text, bool) is 'Coverage of a parcel without an elevation: false for a land parcel, p_reached for a road or water, null if no raster is loaded. Argument p_reached is the result of api.raster_reaches for the parcel';
 
 create or replace function api.section_terrain(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$

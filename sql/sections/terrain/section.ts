@@ -41,7 +41,7 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.terrain': {
-      description: 'Relief of each land parcel, from the finest elevation model with all cells of the parcel: TINITALY (10 m), else GLO-30 (1″). No row: no loaded model has an elevation of the parcel',
+      description: 'Relief of each land parcel, from the finest elevation model with all cells of the parcel: TINITALY (10 m), else GLO-30 (1″). If no model has all cells, from the finest model with some of the cells. No row: no loaded model has an elevation of the parcel',
       key: ['fid'],
       columns: {
         fid: FID,

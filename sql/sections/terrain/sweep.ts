@@ -1,7 +1,7 @@
 /**
- * Computes slope, aspect and ruggedness from the cells of an elevation model, as GDAL's gdaldem does. Slope and aspect follow Horn (1981), ruggedness follows
- * Riley, DeGloria and Elliot (1999), and the terrain ruggedness index follows Wilson et al. (2007). Each value needs the eight neighbours of a cell. A cell
- * without all neighbours has only an elevation.
+ * Computes elevation, slope, aspect and ruggedness of parcels from the cells of an elevation model. As in GDAL's gdaldem, slope and aspect follow Horn (1981),
+ * ruggedness follows Riley, DeGloria and Elliot (1999), and the terrain ruggedness index follows Wilson et al. (2007). All values except the elevation need the
+ * eight neighbours of a cell. A cell without all neighbours has only an elevation.
  */
 import { defineSweeps, rounded, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
 
@@ -14,7 +14,7 @@ class Relief implements Accumulator {
   #cells = 0;
   #min = Infinity;
   #max = -Infinity;
-  /** Heights are summed relative to the first cell, because sums of squared heights would lose precision. */
+  /** Elevation of the first cell. Sums are relative to this elevation, because sums of squared elevations would lose precision. */
   #base = 0;
   #sum = 0;
   #squares = 0;
@@ -78,7 +78,7 @@ class Relief implements Accumulator {
     return values;
   }
 
-  /** Returns flat if more than half of the cells are flat, else the most frequent octant. If several octants are equally frequent, the first from north. */
+  /** Returns flat if more than half of the cells are flat, else the most frequent octant. In a tie, returns the first octant clockwise from north. */
   #aspect(): string {
     if (this.#flat * 2 > this.#shaped) return 'flat';
     return OCTANTS[this.#facing.indexOf(Math.max(...this.#facing))] ?? 'flat';

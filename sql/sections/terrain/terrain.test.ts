@@ -30,7 +30,7 @@ describe('the relief of cells', () => {
     expect(gathered([plane(20, 0)], 20, 30)[4]).toBeCloseTo(45, 12);
   });
 
-  it('has as aspect the octant of the downhill direction, and in a tie the first octant clockwise from north', () => {
+  it('has the octant of the downhill direction as its aspect, or in a tie the first octant clockwise from north', () => {
     const falls = { N: [0, 10], NE: [-10, 10], E: [-10, 0], SE: [-10, -10], S: [0, -10], SW: [10, -10], W: [10, 0], NW: [10, 10] } as const;
     for (const [name, [toEast, toSouth]] of Object.entries(falls)) expect(aspect(plane(toEast, toSouth)), name).toBe(name);
     expect(aspect(plane(10, 0), plane(0, -10))).toBe('S');

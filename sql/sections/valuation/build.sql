@@ -35,8 +35,8 @@ select
 from valuation_history h
 cross join window_start w
 left join before b on b.belfiore = h.belfiore and b.zona = h.zona and b.half_year = h.half_year
--- The runs of a parcel cover the 22 half-years without gaps, so exactly one run contains the previous half-year. If the previous half-year is before the first
--- run, the first run is used.
+-- The runs of a parcel cover the 22 half-years without gaps, so exactly one run contains the previous half-year. If the previous half-year is unknown or before
+-- the first run, the first run is used.
 where greatest(h.half_year - 1, w.half_year) between h.since and h.until
 order by h.fid;
 

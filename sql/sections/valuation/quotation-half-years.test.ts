@@ -1,4 +1,4 @@
-/** Tests which half-year and which perimeter give a parcel's quotations. Uses small tables, and random tables with a model in TypeScript. */
+/** Tests which half-year and which perimeter determine a parcel's quotations. Compares small tables and random tables with a model in TypeScript. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -45,7 +45,7 @@ interface Files {
 /** The valuation is `comune zone price in half-year by half-year of the perimeter, before previous price`. Null: no quotation. */
 interface Answer {
   readonly valuation: string | null;
-  /** Zone and price of each half-year in which the parcel has a zone. Null: no history. */
+  /** Current zone, and zone and price of each half-year in which the parcel has a zone. Null: no history. */
   readonly history: { readonly current: string; readonly then: Readonly<Record<string, string>> } | null;
 }
 

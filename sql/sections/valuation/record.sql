@@ -69,7 +69,7 @@ begin
   end if;
 end
 $$;
-comment on function api.section_valuation(int4, anyelement) is 'Section valuation as JSON: OMI quotations of the parcel''s zone in euro per square metre (rents per month). The array is empty if there are none. A price is null if OMI does not quote the price. Member zone_perimeter_semester is the half-year of the perimeter that contains the parcel. Result linked: true if a perimeter of the quoted half-year contains the parcel, null if the parcel is in no zone';
+comment on function api.section_valuation(int4, anyelement) is 'Section valuation as JSON: OMI quotations of the parcel''s zone in euro per square metre (rents per month). The array is empty if there are none. A price is null if OMI does not quote the price. Member zone_perimeter_semester is the half-year of the perimeter that contains the parcel. Result linked: true if the zone of the parcel was found in the half-year of the quotations, null if the parcel is in no zone';
 
 create or replace function api.columns_valuation(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)

@@ -86,9 +86,10 @@ from quotation_zone z
 join quoted_comune k on k.belfiore = z.belfiore
 order by z.half_year, z.link_zona, k.listed desc, z.belfiore collate "C", z.zona collate "C";
 
--- Current zone of each set of shapes, with its name in the quoted half-year. Perimeters of that half-year state the name. For other perimeters, the name is
--- found by LinkZona. Perimeters of the parcels' comune are preferred. If these perimeters do not contain the parcels, perimeters of a different comune are
--- used, unless they are older than the perimeters of the parcels' comune. The zone of a former comune is quoted in the half-year of the parcels' comune.
+-- Current zone of each set of shapes, with its name in the newest half-year with quotations of the comune. Perimeters of that half-year state the name. For
+-- other perimeters, the name is found by LinkZona. Perimeters of the parcels' comune are preferred. If these perimeters do not contain the parcels, perimeters
+-- of a different comune are used, unless they are older than the perimeters of the parcels' comune. For the zone of a former comune, the half-year of the
+-- parcels' comune is used.
 create table set_place as
 with choice as (
   select distinct on (t.set_id)

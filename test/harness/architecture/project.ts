@@ -8,7 +8,7 @@ export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url))
 /** Folders that are not part of the sources: packages, Git history, databases and the compiled program. */
 const FOREIGN = new Set(['node_modules', '.git', '.mappale', 'dist']);
 
-/** All files of the project, sorted, with paths from its root. */
+/** Paths of all files of the project, relative to its root and sorted. */
 export const FILES: readonly string[] = readdirSync(ROOT, { withFileTypes: true })
   .filter((entry) => !FOREIGN.has(entry.name))
   .flatMap((entry) =>
@@ -29,14 +29,14 @@ export function read(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** Returns the line number of an offset, from 1. */
+/** Returns the number of the line at an offset. The first line has the number 1. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
 export const TYPESCRIPT: readonly string[] = FILES.filter((file) => file.endsWith('.ts') && !isData(file));
 export const SQL: readonly string[] = FILES.filter((file) => file.endsWith('.sql') && !isData(file));
-/** Folders of `sql/sections/`. */
+/** Names of the folders in `sql/sections/`. */
 export const SECTION_FOLDERS: readonly string[] = [...new Set(FILES.flatMap((file) => /^sql\/sections\/([^/]+)\//.exec(file)?.[1] ?? []))];
-/** Folders of `sources/`. */
+/** Names of the folders in `sources/`. */
 export const SOURCES: readonly string[] = [...new Set(FILES.flatMap((file) => /^sources\/([^/]+)\//.exec(file)?.[1] ?? []))];

@@ -5,7 +5,7 @@ export function code(text: string): string {
   return text.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (found) => found.replace(/[^\n]/g, ' '));
 }
 
-/** PostgreSQL's words that these files may use, in lower case. Types and functions are included. */
+/** SQL keywords, types and functions that the project's SQL must write in lower case. */
 const WORDS = new Set(
   `add all alter analyze and any array as asc attach authorization begin between by cascade case cast check cluster collate column comment commit
    concurrently conflict constraint copy create cross current_date current_timestamp database declare default deferrable deferred delete desc detach
@@ -42,17 +42,17 @@ export function headerValues(text: string, key: string): string[] {
   return header(text).flatMap((line) => new RegExp(`^-- ${key}: (.*\\S)\\s*$`).exec(line)?.[1] ?? []);
 }
 
-/** Tables without a schema that load.sql creates in its workspace for the program. */
+/** Tables that a load.sql creates in its workspace and that the program reads. Headers name these tables without a schema. */
 const REPORTED = ['duplicate', 'entangled', 'place', 'reject'];
 
-/** Parses `layer.a, core.b` to two names, and `none` to an empty list. Returns null for any other text. */
+/** Parses `layer.a, core.b` into two names, and `none` into an empty list. Names of `REPORTED` need no schema. Returns null for any other text. */
 export function relations(value: string): string[] | null {
   if (value === 'none') return [];
   const names = value.split(/,\s*/);
   return names.every((name) => REPORTED.includes(name) || /^[a-z_]+\.[a-z0-9_]+$/.test(name)) ? names : null;
 }
 
-/** Returns the tables, views and functions that the file creates, by their names in the file. */
+/** Returns the names of the tables, views, functions and procedures that the file creates, as written in the file. */
 export function created(text: string): string[] {
   return [
     ...code(text).matchAll(
@@ -61,7 +61,7 @@ export function created(text: string): string[] {
   ].map((match) => match[1]!);
 }
 
-/** Returns the relations that the code names with a schema, except function calls. */
+/** Returns each relation that the code names with a schema of the project, without function calls. */
 export function qualified(text: string): string[] {
   return [...new Set([...code(text).matchAll(/\b((?:core|section|layer|ledger|previous)\.[a-z_]\w*)\b(?!\s*\()/g)].map((match) => match[1]!))];
 }

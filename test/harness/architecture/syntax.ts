@@ -60,8 +60,8 @@ function readImports(file: string, text: string): Import[] {
 }
 
 /**
- * Returns the hints in a file. A hint is the value of a property `hint`, or the argument of a parameter with that name. Templates are returned without their
- * values.
+ * Returns the string literals in the hints of a file. A hint is the value of a property `hint`, or the argument for a parameter `hint` of a function in the
+ * file. A template is returned as its literal parts. `code` is the property `code` next to a property `hint`, or null.
  */
 export function hintsOf(file: string, text: string): { readonly text: string; readonly code: string | null; readonly line: number }[] {
   const source = parse(file, text);
@@ -97,7 +97,7 @@ export function hintsOf(file: string, text: string): { readonly text: string; re
   return found;
 }
 
-/** Returns the lines that read the environment: `process.env`, `process['env']`, `env` of node:process. */
+/** Returns the numbers of the lines that read the environment: `process.env`, `process['env']`, `{ env } = process`, an import of `env` from node:process. */
 export function environmentReads(file: string, text: string): number[] {
   // Every form contains the word env, so most files need not be parsed.
   if (!text.includes('env')) return [];
@@ -139,20 +139,23 @@ const STATEMENT = new RegExp(
 /** Placeholder for data inside a text. */
 const HOLE = ' \u2026 ';
 
-/** Returns the lines that compose SQL from data. Such a line contains a template with `${…}`, or strings joined with `+`, that looks like a statement. */
+/**
+ * Returns the numbers of the lines that compose SQL from data. Such a line contains a template with `${…}`, or a string and another expression joined with `+`,
+ * that looks like a statement.
+ */
 export function builtStatements(file: string, text: string): number[] {
   return statementsOf(file, text).filter(({ sql }) => sql.includes(HOLE)).map(({ line }) => line);
 }
 
-/** Matches the call of a single API function. */
+/** Matches a statement that only calls a single function in the schema `api`. */
 const CALL = /^\s*select\s(?:[\w\s,]+\sfrom\s+)?api\.\w+\s*\([^()]*\)(?:\s+as\s+\w+)?\s*$/;
 
-/** Returns the lines with SQL other than the call of a function in the schema `api`. Text that begins with a capital letter is a sentence, not SQL. */
+/** Returns the numbers of the lines with SQL that `CALL` does not match. Text that begins with a capitalised word is a sentence, not SQL. */
 export function writtenStatements(file: string, text: string): number[] {
   return statementsOf(file, text).filter(({ sql }) => !CALL.test(sql) && !/^\s*[A-Z][a-z]/.test(sql)).map(({ line }) => line);
 }
 
-/** Returns the texts that look like an SQL statement. `HOLE` replaces data. */
+/** Returns the texts that look like an SQL statement. In each text, `HOLE` replaces the expressions that are not literals. */
 const statementsOf = once(readStatements);
 
 function readStatements(file: string, text: string): { readonly line: number; readonly sql: string }[] {

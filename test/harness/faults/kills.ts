@@ -1,6 +1,6 @@
 /**
- * Kills the program with SIGKILL at every step boundary and at random moments, several times before a run finishes. The publication
- * stays complete after each kill. When a run finishes, the database has exactly the content of an undisturbed database.
+ * Kills the program with SIGKILL at every step boundary and at random moments, several times before a run finishes. The publication stays complete after each
+ * kill. When a run finishes, the database has exactly the content of an undisturbed database.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -14,19 +14,19 @@ import { everPublished, currentContent, orphans, recount, withDatabase } from '.
 import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 
 const { kills: WANTED, seed } = testEnvironment();
-/** Share of kills on the embedded database, which opens slowly. */
+/** Number of kills on the embedded database as a share of the number on PostgreSQL. The embedded database opens slowly. */
 const EMBEDDED_SHARE = 0.14;
 /** Time limit in ms, long enough for a busy machine. */
 const PATIENCE = 1_800_000;
 
-/** Compares two databases with the same files. One database is undisturbed, and the runs of the second database are killed. */
+/** Two databases with the same files, which are compared. Runs on `calm` are undisturbed, and runs on `struck` are killed. */
 class Pair {
   readonly calm: string;
   readonly struck: string;
   kills = 0;
   /** Current content and history of the undisturbed database. */
   #calm: Record<string, string> = {};
-  /** Duration of the last undisturbed run. Random moments are drawn within this time. */
+  /** Duration of the last undisturbed run in ms. Random moments are drawn within this time. */
   duration = 0;
   /** Every fid that a killed or finished run has assigned, by cadastral reference. */
   readonly #given = new Map<string, number>();
@@ -71,7 +71,7 @@ class Pair {
     });
   }
 
-  /** Checks that a fid from an interrupted build is reused only for the same cadastral reference. */
+  /** Checks that no fid is assigned twice, and that a fid from an earlier or interrupted run is reused only for the same cadastral reference. */
   async #keepsFids(database: Database, when: string): Promise<void> {
     // A database whose creation was interrupted has no register yet.
     const [register] = await database.query("select from pg_class where oid = to_regclass('core.parcel_register')");
@@ -83,7 +83,7 @@ class Pair {
     for (const [reference, fid] of now) this.#given.set(reference, fid);
   }
 
-  /** Runs the program until it exits, and checks the result. */
+  /** Runs the program on `struck` until it exits, and checks that the database then has the same content as `calm`. */
   async recover(folder: string): Promise<void> {
     const ended = await mappale(this.struck, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     succeeded(ended);

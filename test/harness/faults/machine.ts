@@ -8,8 +8,8 @@ import { childEnvironment } from '../environment.ts';
 import { PROGRAM } from '../program.ts';
 
 /**
- * Options of Node that compile WebAssembly once, without optimisation. A run on a small embedded database then takes less CPU time, because most of this
- * time is optimisation.
+ * Options of Node that compile WebAssembly once, without optimisation. A run on a small embedded database then takes less CPU time, because optimisation takes
+ * most of the CPU time otherwise.
  */
 const COMPILED_ONCE = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
 

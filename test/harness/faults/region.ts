@@ -77,7 +77,7 @@ export async function seismicZones(folder: string, zone: string): Promise<void> 
   await writeFile(join(folder, name), text.replace(/;[^;\r\n]+(\r\n)(?=.)/g, (all, end: string) => (all.includes('ZONA') ? all : `;${zone}${end}`)).replace(/;[^;\r\n]+(\r\n)$/, `;${zone}$1`));
 }
 
-/** Raises every maximum price of the newest quotations by an amount. */
+/** Raises every maximum purchase price of the newest quotations by an amount in euro. */
 export async function raisePrices(folder: string, euro: number): Promise<void> {
   const name = (await readdir(folder)).filter((file) => file.endsWith('_VALORI.csv')).sort().at(-1)!;
   const lines = (await readFile(join(folder, name), 'latin1')).split('\n');

@@ -1,4 +1,4 @@
-/** Starts a PostgreSQL server for a single test, which the test can kill, stop and restart. */
+/** Starts a PostgreSQL server that a single test can kill, stop and restart. */
 import { execFile, spawn } from 'node:child_process';
 import { appendFile, chown, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ wait
 
 /**
  * Settings of the server. Commits must survive a crash of the server. Only the protection against a crash of the machine is off. Log segments are small and are
- * not recycled, so that the disk is full soon.
+ * not recycled, so that a small disk is full soon.
  */
 const SETTINGS = ['wal_recycle=off', "listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
 
@@ -41,7 +41,7 @@ export class Server {
     this.port = port;
   }
 
-  /** Creates and starts a server, or returns null if this machine has no PostgreSQL. */
+  /** Creates and starts a server, or returns null if this machine has no PostgreSQL 15 or later. */
   static async make(): Promise<Server | null> {
     const [found] = (await installations(testEnvironment().path)).filter(({ version }) => version >= 15);
     if (found === undefined) return null;
@@ -133,7 +133,7 @@ export class Server {
     await this.start();
   }
 
-  /** Moves the write-ahead log to another folder. The server must have the right to write to that folder. */
+  /** Crashes the server, moves the write-ahead log to another folder and starts the server again. The server must be allowed to write to that folder. */
   async moveLog(folder: string): Promise<void> {
     await this.crash();
     const log = join(this.folder, 'data', 'pg_wal');
@@ -148,7 +148,7 @@ export class Server {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Makes a folder writable for the server. */
+  /** Makes the server's user the owner of a folder, so that the server can write to it. */
   async give(folder: string): Promise<void> {
     if (this.#owner !== null) await chown(folder, this.#owner.uid, this.#owner.gid);
   }

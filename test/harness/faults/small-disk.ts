@@ -26,7 +26,7 @@ export class SmallDisk {
     return new SmallDisk(folder);
   }
 
-  /** Leaves the given number of KiB free, even while a process writes. */
+  /** Resizes the file system so that the given number of KiB is free. Tries again if a process writes in the meantime. */
   async shrink(spareKib: number): Promise<void> {
     for (;;) {
       const usedKib = await this.#usedKib();
