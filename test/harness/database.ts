@@ -16,8 +16,9 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, inject } from 'vitest';
+import { afterAll, describe } from 'vitest';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { askBroker } from './broker.ts';
 import { ENGINE_NAMES, testEnvironment, type EngineName } from './environment.ts';
 import type { PostgresOffer } from './global-setup.ts';
 import { databaseUrl, EXTENSIONS } from './postgres.ts';
@@ -104,17 +105,16 @@ export function describeEngines(name: string, suite: (engine: TestEngine) => voi
 async function template(
   content: string, maker: Exclude<Maker, { missing: string }>, prepare: (url: string) => Promise<void>, like?: () => Promise<string>,
 ): Promise<string> {
-  const address = new URL('shared', inject('postgresBroker'));
-  address.searchParams.set('content', content);
-  const { url: found } = (await (await fetch(address)).json()) as { url: string | null };
+  const query = new URLSearchParams({ content });
+  const { url: found } = JSON.parse(await askBroker(`shared?${query}`)) as { url: string | null };
   if (found !== null) return found;
   try {
     const { url } = await maker.create(await like?.());
     await prepare(url);
-    address.searchParams.set('url', url);
+    query.set('url', url);
     return url;
   } finally {
-    await fetch(address, { method: 'POST' });
+    await askBroker(`shared?${query}`, 'POST');
   }
 }
 
@@ -192,16 +192,10 @@ const pgliteMaker: Maker = {
 
 // --- The engines of this run ---------------------------------------------------------------------------------------------
 
-async function askBroker(): Promise<PostgresOffer> {
-  const response = await fetch(inject('postgresBroker'));
-  if (!response.ok) throw new Error(`the search for PostgreSQL failed: ${await response.text()}`);
-  return (await response.json()) as PostgresOffer;
-}
-
 const environment = testEnvironment();
 const wanted = environment.engines;
 const leftOut: Maker = { missing: 'left out by MAPPALE_TEST_ENGINES' };
 const makers: Readonly<Record<EngineName, Maker>> = {
-  postgres: wanted.includes('postgres') ? postgresMaker(await askBroker()) : leftOut,
+  postgres: wanted.includes('postgres') ? postgresMaker(JSON.parse(await askBroker('')) as PostgresOffer) : leftOut,
   pglite: wanted.includes('pglite') ? pgliteMaker : leftOut,
 };

@@ -43,7 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
     if (pathname === '/program') {
       program ??= compiledProgram();
-      program.then((path) => response.end(path), (error: unknown) => response.writeHead(500).end(String(error)));
+      program.then((path) => response.end(path), (error: unknown) => response.writeHead(500).end(`the program was not compiled: ${String(error)}`));
       return;
     }
     search ??= findPostgres(environment).then((found) => {
@@ -57,7 +57,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
           server === null ? { refused: refused.join('; ') } : { url: server.url, template: server.template, prefix: server.prefix };
         response.end(JSON.stringify(offer));
       },
-      (error: unknown) => response.writeHead(500).end(String(error)),
+      (error: unknown) => response.writeHead(500).end(`the search for PostgreSQL failed: ${String(error)}`),
     );
   });
   await new Promise<void>((resolve, reject) => broker.once('error', reject).listen(0, '127.0.0.1', resolve));

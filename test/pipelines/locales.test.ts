@@ -1,4 +1,4 @@
-/** Tests that databases of different locales store the same region. */
+/** Tests that a region has the same published rows in databases of different locales. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase } from '../../pipelines/db/index.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -55,7 +55,7 @@ describeEngines('a database with a different locale', (engine) => {
     await files.remove();
   });
 
-  it('publishes points and places of culture in locale C', () => {
+  it('is compared with locale C, in which points of interest, cultural places and place names are published', () => {
     for (const relation of ['section.poi', 'section.cultural_heritage', 'core.place_name']) {
       expect(Object.entries(expected).filter(([key, value]) => key.endsWith(` ${relation}`) && !value.startsWith('0 rows')), relation).not.toEqual([]);
     }

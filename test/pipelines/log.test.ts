@@ -22,7 +22,7 @@ it.each([
   expect(linesOf('json', level).map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(lines.map((line) => line.trim().replace('warning: ', '')));
 });
 
-it('progress is shown only on a terminal, and not with the level warn', () => {
+it('progress is shown only as text on a terminal, and not with the level warn', () => {
   expect(linesOf('human', 'info', true)).toEqual(['a phase\n', 'a bar', '\r\u001b[2K', 'warning: a warning\n']);
   expect(linesOf('human', 'warn', true)).toEqual(['warning: a warning\n']);
   expect(linesOf('json', 'info', true)).toHaveLength(2);

@@ -11,7 +11,7 @@ function fingerprint(region: SyntheticRegion): string {
 }
 
 describe('the synthetic region', () => {
-  test.each([2, 3, 399, 801, 2000, 12_345])('has exactly %d parcels, with numbers without gaps and unique references', (parcels) => {
+  test.each([2, 3, 399, 801, 2000, 12_345])('has exactly %d parcels, with consecutive numbers and unique references', (parcels) => {
     const region = makeRegion({ parcels, seed: 7 });
     const references = new Set<string>();
     let index = 0;
@@ -59,7 +59,7 @@ describe('the synthetic region', () => {
     }
   });
 
-  test('keeps every parcel inside its sheet and its sheet inside its comune, with rings in the correct direction and 8 decimals', () => {
+  test('keeps every parcel inside its sheet and its sheet inside its comune, with rings in the correct direction and at most 8 decimals', () => {
     const region = makeRegion({ parcels: 2000, seed: 5 });
     for (const parcel of region.parcels()) {
       const [west, south, east, north] = parcel.sheet.box;
@@ -80,7 +80,7 @@ describe('the synthetic region', () => {
     }
   });
 
-  test('fills a whole sheet without gaps and overlaps', () => {
+  test('fills a whole sheet without gaps or overlaps', () => {
     const region = makeRegion({ parcels: 2000, seed: 9 });
     for (const sheet of [...region.sheets(region.comuni[0])].filter((each) => each.parcelCount === SHEET_PARCELS)) {
       const parcels = [...region.parcels(region.comuni[0])].filter((parcel) => parcel.sheet.index === sheet.index);
@@ -101,7 +101,7 @@ describe('the synthetic region', () => {
     }
   });
 
-  test('has every kind of parcel that the cadastre has', () => {
+  test('contains the special cases of parcels, sheets and comuni', () => {
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const parcels = [...region.parcels()];
     const sheets = region.comuni.flatMap((comune) => [...region.sheets(comune)]);

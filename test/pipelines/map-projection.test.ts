@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { geodesicDistance, italyZone, laeaEurope, utm32, type Projection } from '../../pipelines/synthetic/map-projection.ts';
 
-/** Values that GDAL 3.6.2 / PROJ 9.1.1 computed: `gdaltransform -s_srs EPSG:4258 -t_srs EPSG:<srid>`, in traditional axis order. */
+/**
+ * Values that GDAL 3.6.2 / PROJ 9.1.1 computed: `gdaltransform -s_srs EPSG:4258 -t_srs EPSG:<srid>`, in traditional axis order. A row contains longitude,
+ * latitude, easting and northing.
+ */
 const REFERENCE: readonly { readonly srid: number; readonly projection: Projection; readonly rows: readonly (readonly [number, number, number, number])[] }[] =
   [
     {

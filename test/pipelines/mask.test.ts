@@ -11,13 +11,13 @@ import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
-it('an error masks the tax code in the name of a file', () => {
+it('the report of an error masks the tax code in the name of a file', () => {
   expect(new MappaleError('zip cannot be read', { code: 'X', kind: 'input', at: 'QIP12_RSSMRA80A01H501U.zip' }).report()).not.toContain('RSSMRA');
 });
 
-it('tax codes with letters in place of digits are masked', () => {
+it('tax codes are masked, even with letters in place of digits, and other long words are kept', () => {
   const random = randomOf('omocodia', testEnvironment().seed);
-  // The ministerial decree of 23 December 1976, article 6, replaces the digits 0–9 with letters, from the last digit on.
+  // The ministerial decree of 23 December 1976, article 6, replaces the digits 0–9 with these letters, beginning with the last digit.
   const letters = 'LMNPQRSTUV';
   const surname = ['RSSMRA', 'BNCLGU', 'VRDGPP'];
   for (let replaced = 0; replaced <= 7; replaced += 1) {

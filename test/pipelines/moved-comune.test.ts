@@ -63,7 +63,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
   beforeAll(async () => {
     files = await syntheticFiles(300, 5, { comuni: 6, only: [...BY_COMUNE, ...OTHERS] });
     const { region } = files;
-    // Some synthetic comuni have no quotations or no schools, so the test chooses a comune with both.
+    // Some synthetic comuni have no incomes, quotations or schools. The test chooses a comune with all three, and with another comune in its province.
     const [omi, schools] = await Promise.all((['omi_quotations', 'mim_schools'] as const).map(async (id) => (await loadSynthetic(id)).truth!(region)));
     const values = [...region.parcels()].filter(({ kind }) => kind === 'land').map((parcel) => ({
       of: parcel.comune, quotations: (omi!(parcel) as Record<string, unknown[]>)['valuation']!, points: (schools!(parcel) as Record<string, unknown[]>)['poi']!,
@@ -113,7 +113,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0);
   });
 
-  it('is found with its province, its former province and its region, but not with its former region', async () => {
+  it('is found with its province, its former province and its region, but not with an unrelated region', async () => {
     const [address] = await context.database.query<{ text: string }>(
       `select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.street_id = a.street_id
        where a.belfiore = $1 and a.number is not null and a.exponent is null and a.colour is null order by a.address_id limit 1`, [comune.belfiore],
@@ -154,7 +154,7 @@ async function merge(folder: string, old: SyntheticComune, into: SyntheticComune
   await writeFile(suppressed, (await readFile(suppressed, 'utf8')) + event);
 }
 
-/** Leaves the suppressed comune out of all tax years. MEF publishes incomes under the comune that now has the territory. */
+/** Removes the suppressed comune from the income files of all tax years. MEF publishes incomes under the comune that now has the territory. */
 async function withoutIncomes(folder: string, { belfiore }: SyntheticComune): Promise<void> {
   for (const name of (await readdir(folder)).filter((file) => file.startsWith('Redditi') && file.endsWith('.zip'))) {
     await rewriteZip(join(folder, name), (_path, content) => (

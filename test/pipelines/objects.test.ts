@@ -48,7 +48,7 @@ describeEngines('the objects of a new database', (engine) => {
     await migrate(database, sources);
     const found = await database.session(async (session) => {
       await session.query('begin');
-      // Every published region has a schema of this form.
+      // A database contains such a schema for each published region.
       await makeRegionSchema(session, 'region_0', 'no region', new Map());
       const objects = await foundObjects(session);
       await session.query('rollback');
@@ -71,7 +71,7 @@ const PARTS = partsOf(sources);
 
 const drawn = new Set<string>();
 
-/** Draws at random the name of an object that was not drawn before. */
+/** Returns a random name of an object of the given kind that matches the pattern and was not drawn before. */
 function draw(kind: string, matches: RegExp): string {
   const name = random.pick(Object.keys(EXPECTED[kind]!).filter((each) => matches.test(each) && !drawn.has(each)));
   drawn.add(name);
@@ -154,7 +154,7 @@ describeDatabase('a database with a published region', (engine) => {
       return `constraint ${name} missing`;
     },
     async 'a dropped primary key'() {
-      // Only these constraints can be dropped, because no other object depends on them.
+      // Only these primary keys can be dropped, because no other object depends on them.
       const name = draw('constraint', /^(section|history)\.\w+ PRIMARY KEY /);
       const table = name.slice(0, name.indexOf(' '));
       await service.database.query(`alter table ${table} drop constraint ${await one("select quote_ident(conname) as text from pg_constraint where conrelid = $1::regclass and contype = 'p'", table)}`);
@@ -282,7 +282,7 @@ describeEngines(`a dump${dumpVersion > 0 ? '' : ' [not run: pg_dump is not insta
       const dump = join(folder, 'dump');
       await run('pg_dump', ['--format', 'custom', '--file', dump, from]);
       const { stderr } = await run('pg_restore', ['--no-owner', '--dbname', to, dump]).catch((error: unknown) => error as { stderr: string });
-      // The extensions already exist and belong to the administrator.
+      // Errors about extensions are expected, because the extensions already exist and belong to the administrator.
       expect(stderr.split('\n').filter((line) => line.includes('error: ') && !/extension|spatial_ref_sys/.test(line))).toEqual([]);
       const restored = await engine.openDatabase(to);
       expect(await restored.session((session) => damageOf(session, PARTS))).toEqual([]);

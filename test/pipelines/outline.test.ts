@@ -22,7 +22,7 @@ interface Change {
   readonly after: Parcel | null;
 }
 
-/** Corners are at a few whole degrees, so that several parcels often touch the same side of their common box. */
+/** A parcel with its south-west corner at one of a few whole degrees, so that several parcels often touch the same side of their common box. */
 const parcel = fc.record({ comune: fc.constantFrom(...COMUNI), west: fc.integer({ min: 7, max: 10 }), south: fc.integer({ min: 40, max: 43 }) });
 const unchanged = parcel.map((each): Change => ({ before: each, after: each }));
 const changed = fc.record({ before: fc.option(parcel), after: fc.option(parcel) });

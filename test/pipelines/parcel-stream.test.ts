@@ -75,7 +75,7 @@ describeDatabase('parcel --stdin', (engine) => {
     return { missing, lines: written.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Record<string, unknown>) };
   }
 
-  it('answers fids and references in order, with the same record as the server', async () => {
+  it('answers fids and references in order, with the record that api.parcel returns', async () => {
     const { missing, lines } = await answers(parcels.map(({ fid, reference }, index) => `${index % 2 === 0 ? fid : reference}\n`).join(''));
     expect(missing).toBe(0);
     expect(lines.map(({ fid }) => fid)).toEqual(parcels.map(({ fid }) => fid));

@@ -41,7 +41,7 @@ describeDatabase('files of a region', (engine) => {
   const codes = ({ failures }: RefreshReport): string[] => failures.map(({ code, exitCode }) => `${code} ${exitCode}`);
   const one = async <T>(sql: string, parameters: readonly unknown[] = []): Promise<T> => (await context.database.query<Record<string, unknown>>(sql, parameters))[0]!['v'] as T;
   const parcels = (): Promise<number> => one('select count(*)::int4 as v from core.parcel');
-  /** Expected number of parcels. The cadastre's file contains one parcel in addition to the region's parcels, which the load repairs. */
+  /** Expected number of parcels. In addition to the region's parcels, the cadastre's file contains one malformed parcel, which the load repairs. */
   const whole = (): number => made.region.parcelCount + 1;
   /** Copies only these files of the region into the folder. */
   const only = async (...patterns: RegExp[]): Promise<void> => {
@@ -82,7 +82,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(whole() - 1);
   });
 
-  it('are combined with the unchanged tables of Italy if boundaries are added later', async () => {
+  it('give their region an area if boundaries are added later', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     await only(/^Limiti/);
@@ -126,7 +126,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await workspaces()).toEqual([]);
   });
 
-  it('are not published again after a rollback until the files change or the user releases the hold', async () => {
+  it('are not published again after a rollback until the user releases the hold, or while the region is pinned or withdrawn', async () => {
     await only(/^MOLISE/, ...LISTS);
     await load();
     await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-01' });
@@ -214,7 +214,7 @@ describeDatabase('files of a region', (engine) => {
     expect(notes.find((note) => note.includes('Z003'))).toMatch(/Z003 .*\d+ parcels.* another region \(13\)/);
   });
 
-  it('are refused if a zip has only a comune that is not listed, unless the command names its region', async () => {
+  it('are refused if there is only the zip of one comune and no list of comuni, unless the command names the region', async () => {
     await only(/^MOLISE/);
     await unpack(at('MOLISE.zip'), folder);
     const [comune] = await unpack(at('IS.zip'), folder);

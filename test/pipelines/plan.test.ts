@@ -90,7 +90,7 @@ describe('a plan', () => {
     expect(found.builds[0]!.missing).not.toContain('layer.cadastral_parcel');
   });
 
-  it('builds a requested region that has no files, and reports the files of other regions as unused', () => {
+  it('reads no files of regions that are not requested, and reports these files as unused', () => {
     const found = plan(known(loaded([])), survey(zip), [15]);
     expect(found.loads).toEqual([]);
     expect(found.unused).toEqual([{ path: '/data/MOLISE.zip', source: PARCELS.id, reason: 'belongs to Molise, which was not requested' }]);
@@ -197,7 +197,7 @@ describe('the cost of a plan', () => {
     expect(price(found, { ...NOTHING, embedded: true }).seconds).toBeCloseTo(guessed.seconds * 1.5);
     const rate = { bytesPerSecond: 1_000_000, layerPerByte: 10 };
     const measured = price(found, { ...NOTHING, bySource: new Map([[PARCELS.id, rate]]), all: rate, perParcel: { seconds: 0.001, bytes: 500 } });
-    // A file of 4 MB takes 4 s. At 200 bytes of nested zip per parcel, the file has 20,000 parcels, and each parcel takes a millisecond.
+    // Reading a file of 4 MB takes 4 s. At 200 bytes of nested zip per parcel, the file has 20,000 parcels. Building takes a millisecond per parcel.
     expect(measured).toMatchObject({ seconds: 24, diskBytes: 50_000_000, measured: 1 });
   });
 

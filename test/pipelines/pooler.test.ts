@@ -93,7 +93,7 @@ function suite(engine: TestEngine): void {
   it.each(['transaction', 'transaction_2', 'transaction_1', 'statement'] as const)('makes writing commands refuse the pool %s, idle or busy', async (pool) => {
     for (const pooler of poolers) {
       await expect(openDatabase(pooler.url(pool), 'write')).rejects.toMatchObject(REFUSED);
-      // Here other clients keep the server connections busy.
+      // Except in the pool `statement`, other clients keep the server connections busy.
       const reads = pool === 'statement' ? [] : await Promise.all([0, 1, 2].map(() => open(pooler.url(pool), 'read')));
       let isOver = false;
       const others = Promise.allSettled(reads.map(async (database) => {

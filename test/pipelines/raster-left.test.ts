@@ -70,7 +70,7 @@ describeDatabase('rasters that were removed from the data folder', (engine) => {
     expect(unread.find(({ section }) => section === 'terrain')!.parcels).toBe(changed.length);
   };
 
-  it('keep the rows of unchanged parcels, give changed parcels no values and count the changed parcels', holds);
+  it('keep the rows of unchanged parcels, give changed parcels no values, and are reported with the number of changed parcels', holds);
 
   it('keep the rows of unchanged parcels in a complete rebuild', async () => {
     await makeAllAnew();

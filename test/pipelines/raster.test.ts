@@ -274,13 +274,13 @@ describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
     ['Float64, predictor 3', ['-ot', 'Float64', ...options('COMPRESS=LZW', 'PREDICTOR=3')]],
     ['Float64, predictor 2, big-endian', ['-ot', 'Float64', ...options('COMPRESS=DEFLATE', 'PREDICTOR=2', 'ENDIANNESS=BIG')]],
     ['a COG with overviews', ['-of', 'COG', ...options('COMPRESS=LZW', 'BLOCKSIZE=128', 'OVERVIEW_COUNT=1')]],
-  ])('written as %s has the same cells', async (name, how) => {
+  ])('as %s has the same cells', async (name, how) => {
     const { grid, cells } = await whole(gdal(`${name.replace(/\W+/g, '-')}.tif`, ...how));
     expect(grid).toMatchObject({ epsg: 32632, width: WIDTH, height: HEIGHT, transform: [900_000, 10, 0, 4_650_370, 0, -10], noData: -9999 });
     expect(cells).toEqual(expected);
   });
 
-  test.each(['Int16', 'UInt16', 'Int32', 'UInt32'])('written as %s has whole numbers', async (type) => {
+  test.each(['Int16', 'UInt16', 'Int32', 'UInt32'])('as %s has values rounded to whole numbers', async (type) => {
     for (const endian of ['LITTLE', 'BIG']) {
       const none = type.startsWith('U') ? '0' : '-9999';
       const file = gdal(`${type}-${endian}.tif`, '-ot', type, '-a_nodata', none, ...options('COMPRESS=LZW', 'PREDICTOR=2', `ENDIANNESS=${endian}`));

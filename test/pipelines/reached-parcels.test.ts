@@ -51,13 +51,13 @@ describeEngines('the parcels that a change affects', (engine) => {
       await session.query(`set local track_functions to 'all'`);
       const was = { schema: 'work', table: 'was' };
       await findMeeting(session, 'work', was, [{ schema: 'work', table: 'building' }]);
-      // The gap to a neighbouring parcel is about 15 m (east) or 22 m (north), and to the next but one 90 m or 130 m. So 60 m reach the eight neighbours.
+      // The gap to a neighbouring parcel is about 17 m (east) or 22 m (north), and to the next but one 100 m or 130 m. So 60 m reach only the eight neighbours.
       await findNear(session, 'work', was, 60);
       return session.query<{ calls: number }>(
         `select coalesce(sum(pg_stat_get_xact_function_calls(oid)), 0)::int8 as calls from pg_proc where proname = 'geometry_overlaps'`,
       );
     });
-    // A building is on the changed parcel and on the parcel to its east, because both numbers are even.
+    // A building is on the changed parcel and on the parcel to its east, because the row and column of a changed parcel are even.
     const meeting = sorted(CHANGED.flatMap((fid) => [fid, fid + 1]));
     expect(await fidsIn(database, 'meeting_fid')).toEqual(meeting);
     expect(await fidsIn(database, 'meeting_parcel')).toEqual(meeting);

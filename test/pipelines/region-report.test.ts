@@ -190,7 +190,7 @@ describeEngines('a region that was published twice', (engine) => {
     for (const { attribution } of report.licenses) expect(page).toContain(html`${attribution}`.text);
   });
 
-  it('has a report page that has no scripts or requests and shows the content of files as text', async () => {
+  it('has pages of the report and of a passport without scripts or requests, which show the content of files as text', async () => {
     await context.database.query("update ledger.reject set message = message || '<img src=x onerror=\"alert(1)\">' where reject_id = (select min(reject_id) from ledger.reject)");
     await context.database.query("update ledger.file set name = name || '\"><script>alert(1)</script>' where file_id = (select min(file_id) from ledger.file)");
     const [report, of] = [await readRegionReport(context, MOLISE), await readPassport('Z001')];
@@ -222,7 +222,7 @@ describeEngines('a region that was published twice', (engine) => {
     for (const unknown of ['094192', 'H501', '999999', 'Atlantide']) expect((await readPassport(unknown).catch((error: MappaleError) => error) as MappaleError).code).toMatch(/^(COMUNE_UNKNOWN|NOT_PUBLISHED)$/);
   });
 
-  it('has a passport whose tag changes if the earlier file of addresses is deleted', async () => {
+  it('has a passport whose tag changes if the earlier file of addresses is forgotten', async () => {
     const tags: string[] = [];
     const deleted = await context.database.session(async (session) => {
       const keepTag = async (): Promise<void> => {

@@ -74,7 +74,7 @@ describe('shapefiles', () => {
     expect(points.features[0]!.ewkb!.readDoubleLE(17)).toBe(41.7);
   });
 
-  test.each(Object.keys(ESRI_WKT).map(Number))('are recognised in EPSG:%d', async (srid) => {
+  test.each(Object.keys(ESRI_WKT).map(Number))('are read by GDAL with the CRS EPSG:%d', async (srid) => {
     await writeShapefile(folder, `crs_${srid}`, { ...POLYGONS, srid: srid as keyof typeof ESRI_WKT });
     expect((await readBack(join(folder, `crs_${srid}.shp`))).srid).toBe(srid);
   });

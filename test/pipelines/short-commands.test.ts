@@ -1,4 +1,4 @@
-/** Tests the memory of commands that only read the embedded database. */
+/** Tests the memory of a command that only reads the embedded database. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { migratedDatabase } from '../harness/fresh-context.ts';
 import { PROGRAM } from '../harness/program.ts';
 
 const MOST_KB = 500_000;
-/** Program text that prints the peak memory of the process on standard error at exit. */
+/** Module that prints the peak memory of the process, in kB, on standard error at exit. */
 const REPORT = "data:text/javascript,process.on('exit', () => process.stderr.write(`memory ${process.resourceUsage().maxRSS}`))";
 
 describeEngines('a command that only reads the embedded database', (engine) => {

@@ -28,10 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
-/** Returns a module of the compiled program. */
+/** Imports a module of the compiled program. */
 const moduleOf = async <Module>(file: string): Promise<Module> => (await import(pathToFileURL(join(program, file)).href)) as Module;
 
-/** Returns all content that can differ between databases of two versions. */
+/** Returns the objects, settings, roles, extensions and applied files of a database, and the number of rows of each table. */
 async function contentOf(database: Database): Promise<unknown> {
   const objects = await database.session((session) => foundObjects(session));
   return {

@@ -14,7 +14,7 @@ describe('an address on one line', () => {
     ['Strada Statale 18', ['strada statale'], ['18'], null, null, null], ['S.P. 12, 7', ['strada provinciale'], ['12'], 7, null, null], ['SS 18 KM 3+200 SNC 86100', ['strada statale'], ['18', '200', '3', 'km'], null, null, null],
     ['VIA ROMA SNC', ['via'], ['roma'], null, null, null], ['VIA ROMA S.N.C.', ['via'], ['roma'], null, null, null], ['VIA ROMA, senza numero', ['via'], ['roma'], null, null, null],
     ['LENO - 25023', [], ['leno'], null, null, null], ['25023', [], [], null, null, null], ['', [], [], null, null, null], [null, [], [], null, null, null],
-  ] as const)('%j', (address, streetTypes, streetWords, number, exponent, colour) => {
+  ] as const)('is split into street, number, exponent and colour: %j', (address, streetTypes, streetWords, number, exponent, colour) => {
     expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour });
   });
 
@@ -33,7 +33,7 @@ describe('an address on one line', () => {
     }
   });
 
-  it('is not split if the text is too long', () => {
+  it('is treated as missing if the text has more than 500 characters', () => {
     const long = `VIA ${'LUNGA '.repeat(100)}`;
     expect(splitAddress(`${long.slice(0, 496)}, 12`)).toMatchObject({ streetTypes: ['via'], number: 12 });
     expect(splitAddress(`${long.slice(0, 497)}, 12`)).toEqual({ streetTypes: [], streetWords: [], number: null, exponent: null, colour: null });

@@ -30,7 +30,7 @@ const OTHER: readonly (readonly [string, string, string])[] = [
 ];
 
 describe('two SQL texts', () => {
-  for (const [what, one, other] of SAME) it(`have the same normal form if they differ in ${what}`, () => expect(normalSql(one)).toBe(normalSql(other)));
+  for (const [what, one, other] of SAME) it(`have the same normal form if they differ only in ${what}`, () => expect(normalSql(one)).toBe(normalSql(other)));
   for (const [what, one, other] of OTHER) it(`have different normal forms if they differ in ${what}`, () => expect(normalSql(one)).not.toBe(normalSql(other)));
 
   it('have the same effective SQL if only one of them creates an unlogged table', () => {
@@ -46,8 +46,8 @@ describe('two SQL texts', () => {
   });
 });
 
-describe('every SQL file of the project', () => {
-  it('has a normal form that stays the same if it is normalised again, or if comments are added around the SQL', () => {
+describe('the normal form', () => {
+  it('of every SQL file of the project stays the same if it is normalised again, or if comments are added around the SQL', () => {
     const files = [...SQL, ...readdirSync(join(ROOT, 'sql/api')).map((name) => `sql/api/${name}`)];
     for (const file of files) {
       const text = readFileSync(join(ROOT, file), 'utf8');
@@ -59,7 +59,7 @@ describe('every SQL file of the project', () => {
     }
   });
 
-  it('has a normal form that does not depend on the position of blanks and comments, tested with random tokens', () => {
+  it('of random tokens does not depend on the blanks and comments between the tokens', () => {
     const part = fc.constantFrom('select', 'a', '1', '1.5', "'a -- b'", "''", '"x y"', '(', ')', ',', ';', '+', '<=', '::', '$1', '[', ']', ':=');
     const gap = fc.constantFrom(' ', '\n', '\t ', ' -- a\n', '/* b */', ' /* c /* d */ */ ');
     fc.assert(fc.property(fc.array(fc.tuple(part, gap, gap), { minLength: 1, maxLength: 30 }), (all) => {

@@ -36,7 +36,7 @@ describe('the files of statements', () => {
     for (const file of files) {
       const names = [...read(file).matchAll(/^-- statement: (.*)$/gm)].map(([, name = '']) => name);
       expect(names.length, file).toBe(new Set(names).size);
-      // `by_belfiore`, `near_parcel`: a template contains only the beginning or the end of the name.
+      // A template literal in the code may contain only the beginning or the end of a name, such as `by_belfiore` or `near_parcel`.
       expect(names.filter((name) => !code.includes(`'${name}'`) && !code.includes(`\`${name.replace(/_.*/, '_$')}`) && !code.includes(`}${name.replace(/.*_/, '_')}\``)), file).toEqual([]);
     }
   });

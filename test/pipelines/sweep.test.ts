@@ -128,7 +128,7 @@ describe('the cells of an area', () => {
           for (const cell of cellsOf(areaOf([[round % 2 === 0 ? ring : [...ring].reverse()]]))) counts.set(cell, (counts.get(cell) ?? 0) + 1);
         }
       }
-      // A side of 440 m has 44 cells.
+      // The quadrangles form a square. Each side is 440 m or 44 cells long.
       expect(counts.size).toBe(44 * 44);
       expect([...counts.values()].every((count) => count === 1)).toBe(true);
     }

@@ -66,7 +66,7 @@ it('the error keeps the kind, message and stack of a bug', async () => {
   expect((error as Error).stack).toContain('thread-that-misbehaves');
 });
 
-it('a thread waits until the sink has written its rows, and ends if the sink throws', async () => {
+it('a thread waits until the sink has written its rows, and the read fails with the error of the sink', async () => {
   pool = new Threads(MODULE, 1);
   const reading = pool.start('writes without end', 'a.zip!1');
   let taken = 0;

@@ -25,7 +25,7 @@ const units = (region: SyntheticRegion) => ([lon, lat]: LonLat): Point => [Math.
 const isOpposite = (a: number, b: number): boolean => (a > 0 && b < 0) || (a < 0 && b > 0);
 const sideOf = ([x1, y1]: Point, [x2, y2]: Point, [x, y]: Point): number => Math.sign((x2 - x1) * (y - y1) - (x - x1) * (y2 - y1));
 
-/** Counts the pairs of edges that cross at an inner point of both edges. Compares only edges in the same square of about 60 m. */
+/** Counts the pairs of edges that cross at an inner point of both edges, once for each common square. Compares only edges in the same square of about 60 m. */
 function crossings(rings: readonly (readonly Point[])[]): number {
   const squares = new Map<string, [Point, Point][]>();
   let found = 0;
@@ -164,7 +164,7 @@ describe.each(SEEDS)('a region with seed %i', (seed) => {
     }
   });
 
-  test('has buildings on land, and accesses in their parcels or near them', () => {
+  test('has buildings on land, and accesses without a distance inside their parcels', () => {
     const [comune] = region.comuni;
     const land = [...region.parcels(comune)].filter(({ kind }) => kind === 'land');
     for (const { polygon: [ring] } of buildingsOf(region, comune)) {

@@ -268,7 +268,7 @@ describe('repeated keys', () => {
       await finished(file);
     });
 
-    it('are counted in a warning that names the first key', async () => {
+    it('are counted in a warning that names the key columns and the first repeated lines', async () => {
       let peak = 0;
       const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 50);
       const before = process.memoryUsage().rss;

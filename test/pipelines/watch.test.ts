@@ -63,7 +63,7 @@ describeDatabase('mappale watch', (engine) => {
     if (data !== undefined) await rm(data, { recursive: true, force: true });
   });
 
-  /** @param time time of the simulated clock */
+  /** Runs one nightly run with two sources. @param time time of the simulated clock */
   async function night(time: string, more: Partial<NightlyOptions> = {}, open: WatchContext['open'] = (work) => work(context)): Promise<NightlyRun> {
     publisher.seen.length = 0;
     [texts, warned] = [[], []];
@@ -123,7 +123,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(warned.join('\n')).toContain('the metrics could not be written');
   });
 
-  it('reports failures of a publisher and of the webhook, keeps the publication, and tries again the next night', async () => {
+  it('reports failures of a publisher and of the webhook, publishes nothing, and tries again in the next run', async () => {
     const page = status(200, { 'content-type': 'text/html' }, '<html><title>Manutenzione</title></html>');
     const before = publisher.routes.get(FUEL)!;
     publisher.routes.set(FUEL, page);
@@ -154,7 +154,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(describeNight(line)).toContain('no request to a publisher; nothing new; nothing to publish');
   });
 
-  it('keeps the publication of a region that is pinned during the run, and publishes it after unpin', async () => {
+  it('keeps the publication of a region that is pinned during the run, and publishes the region after unpin', async () => {
     const before = publisher.routes.get(FUEL)!;
     const [head = '', header = '', ...stations] = readFileSync(join(files.folder, 'anagrafica_impianti_attivi.csv'), 'utf8').trimEnd().split('\n');
     publisher.routes.set(FUEL, served(Buffer.from([head.replace(/\d{4}-\d{2}-\d{2}/, '2027-05-14'), header, ...stations.slice(1), ''].join('\n')), { etag: '"2"', modified: 'Fri, 14 May 2027 08:00:00 GMT' }));

@@ -62,7 +62,7 @@ describe('a workbook', () => {
     expect(counted).toBe(2);
   });
 
-  it('has the same number of rows in chunks of any size', () => {
+  it('has the same number of rows if it is counted in chunks of any size', () => {
     const xml = '<row r="1"><c><v>1</v></c></row><row r="2"/><row r="3"><c s="1"/></row><x:row><x:c><x:is><x:t>a</x:t></x:is></x:c></x:row><rowBreaks count="1"/>';
     for (let size = 1; size <= xml.length; size += 1) {
       const counter = new XlsxRowCounter();

@@ -85,7 +85,7 @@ describe('real files of the cadastre', () => {
       expect(area, String(reference)).toBeGreaterThan(1000);
       expect(Math.abs(area / areas.get(reference as string)! - 1), String(reference)).toBeLessThan(0.001);
     }
-    // Parcels are inside their sheets. Some parcels of the comune therefore cannot cover more than all sheets of the comune.
+    // Parcels are inside their sheets, so the parcels cannot cover more than all sheets of the comune.
     const parcels = collected!.rows['raw_parcel']!.reduce((sum, { geom }) => sum + areaOfEwkb(geom as Buffer), 0);
     expect(parcels).toBeLessThan([...areas.values()].reduce((sum, area) => sum + area, 0));
   });

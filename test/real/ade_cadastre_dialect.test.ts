@@ -1,4 +1,6 @@
-/** Tests that the synthetic files use the dialect of the real files. Except for the values, both kinds of files must have the same bytes. */
+/**
+ * Tests that the synthetic files use the dialect of the real files. Except for the values, the root element and the first member must have the same bytes.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -54,7 +54,7 @@ describe("Istat's own files", () => {
   });
 
   describe.skipIf(SHAPEFILE === null)('geometry 2021 of Napoli', () => {
-    it('is recognised with its region and the files that belong to it', async () => {
+    it('is recognised with its region and its sidecars', async () => {
       const found = await recognition(SHAPEFILE!);
       expect(found).toMatchObject({ role: 'sections', vintage: 'basi_2021', region: 15 });
       expect([...found!.sidecars!].sort()).toEqual(['R15_21_WGS84.cpg', 'R15_21_WGS84.dbf', 'R15_21_WGS84.prj', 'R15_21_WGS84.shx']);

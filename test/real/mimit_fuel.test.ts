@@ -51,7 +51,7 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
   it.skipIf(FILE === null || LIST === null)('are each reported in exactly one region, with the reason why they cannot be located', async () => {
     const { collected } = await trial(source, FILE!);
     const rows = collected!.rows['raw_fuel_station'] as Station[];
-    // Creates the comuni that the stations name, without boundaries and streets. Only the assignment of stations to comuni is tested.
+    // Creates the comuni that the stations name, without boundaries and streets. Only the assignment of stations to regions is tested.
     const counts = new Map<string, number>();
     const announced = new Map<string, number>();
     await rolledBack(database, async (session) => {

@@ -144,7 +144,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
     }
   });
 
-  it('gets a field with a column by edits of three files, the golden file and the true values, without a migration', async () => {
+  it('gets a field with a column by edits of three files, the golden file and the true values, without a new migration file', async () => {
     // A section with a `map.ts` has its texts in this file, which is one more file.
     expect(Object.keys(FIELD).length + 1 + GOLDEN_FILES + TRUTH_FILES).toBeLessThanOrEqual(MOST_FILES);
     for (const [name, edits] of Object.entries(FIELD)) {

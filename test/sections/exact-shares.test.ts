@@ -47,7 +47,7 @@ function ringAround([x, y]: EastNorth, size: number, random: Random): EastNorth[
   return [...ring, ring[0]!];
 }
 
-/** Returns a point in Italy that is at least 100 km from the limits of the CRS. */
+/** Returns a random point from 8° to 16° E and from 38° to 45.5° N, at least 100 km from the limits of the CRS. */
 function placeIn(random: Random): LonLat {
   return [8 + 8 * random.next(), 38 + 7.5 * random.next()];
 }

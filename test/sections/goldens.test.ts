@@ -32,10 +32,10 @@ const OWN: readonly string[] = ['release_id', 'member_id', 'document_id', 'file_
 /** Tables that are empty because the lists of comuni are complete here. Other tests fill these tables from other lists. */
 const EMPTY: readonly string[] = ['core.comune_found'];
 
-/** Table that is built in every region, but only has rows in regions with land registers. */
+/** SQL file of a table that is built in every region, but has rows only in regions with land registers. */
 const REGISTERS = 'sql/core/comune_catastale.sql';
 
-/** Rounds degrees to a centimetre, and all other numbers to a ten-thousandth. */
+/** Rounds coordinates in degrees to about a centimetre, and all other numbers to a ten-thousandth. Omits the CRS and the columns of `OWN`. */
 function rounded(value: unknown, key = ''): unknown {
   if (typeof value === 'number') return Number(value.toFixed(key === 'coordinates' ? 7 : 4));
   if (Array.isArray(value)) return value.map((each) => rounded(each, key));

@@ -70,6 +70,7 @@ describe('every command', () => {
   ])('refuses --json with an option for a different output format: %j', (words, other) => {
     const { status, stdout } = spawnSync(process.execPath, [PROGRAM, ...words, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
     expect([status, JSON.parse(stdout)]).toMatchObject([2, { error: 'FORMATS_SEVERAL', detail: `expected --json or ${other}, found both` }]);
+  });
 
   it.each(['2026-13-01', '2026-02-31', '2026-1-31', 'yesterday'])('changes refuses --since %s, which is not a day', (day) => {
     const { status, stdout } = spawnSync(process.execPath, [PROGRAM, 'changes', 'molise', '--since', day, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
@@ -184,7 +185,7 @@ describeDatabase('on a loaded region, mappale', (engine) => {
   });
 });
 
-/** For each shell, returns the command that prints the completions of a line. */
+/** Functions that return the command that prints the completions of a line, by shell. */
 const COMPLETE: Readonly<Record<'bash' | 'zsh' | 'fish', (script: string, line: readonly string[]) => readonly [program: string, words: readonly string[]]>> = {
   bash: (script, line) => ['bash', ['--norc', '-c', `source ${script}; complete -p mappale > /dev/null || exit 1; COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${line.length - 1}; _mappale; printf '%s\\n' "\${COMPREPLY[@]}"`]],
   zsh: (script, line) => ['zsh', ['-f', '-c', `autoload -U compinit && compinit -D; source ${script}; emulate ksh; COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${line.length - 1}; _mappale; printf '%s\\n' "\${COMPREPLY[@]}"`]],

@@ -135,7 +135,7 @@ describe('a newcomer', () => {
     }
   });
 
-  it('gets an error that states the required space, before anything is created, if the disk is too small for the embedded database', async () => {
+  it('gets an error with the next command, before anything is created, if the disk is too small for the embedded database', async () => {
     disk.freeBytes = 100 * 1024 ** 2;
     expect(await fixOf(await ended(['load-region']))).toEqual(['DISK_FULL', 2, 'export DATABASE_URL=pglite:/OTHER_DISK/mappale']);
     expect(existsSync(join(folder, 'none'))).toBe(false);

@@ -18,7 +18,7 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly hasInstallScript?: boolean }>>;
 }
 
-/** Modules that the help of the program does not need. */
+/** Matches the addresses of modules that the help of the program does not need. */
 const HEAVY = /node_modules\/(?!commander\/)|\/sources\/|\/sql\/|\/api\/|\/pipelines\/(?:db|contract|readers|run)\//;
 
 /** Module that prints the address of each module that a process loads. */

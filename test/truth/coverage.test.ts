@@ -20,7 +20,7 @@ import { queryRecords } from '../harness/records.ts';
 /** Sections that the contract also defines for roads and waters. All other sections are only for land. */
 const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
 const BUILDINGS = ['dpc_buildings', 'igm_dbsn'];
-/** Sections that are not loaded if none of the given sources is loaded. */
+/** Maps a section to its sources. If none of these sources is loaded, the section is not loaded. */
 const FED_BY: Readonly<Record<string, readonly string[]>> = {
   subsidence: ['egms_vertical'], coastal_erosion: ['ispra_shoreline'], land_cover: ['clc_land_cover'], land_use: ['urban_atlas'], nightlights: ['viirs_nightlights'],
   economics: ['mef_income'], valuation: ['omi_quotations'], valuation_history: ['omi_quotations'], demographics: ['istat_census'], population: ['istat_census'],

@@ -13,7 +13,7 @@ describeDatabase('the section shaking', (engine) => {
       await session.script(`
         create schema cases;
         set search_path to cases, public;
-        -- A step of 0.02: 14.00–14.02° E are the columns 700 and 701, 41.00–41.02° N the rows 2050 and 2051.
+        -- With a step of 0.02°, 14.00° E and 14.02° E are the columns 700 and 701, and 41.00° N and 41.02° N are the rows 2050 and 2051.
         create table pga_node (member_id int4, ix int4, iy int4, ag_g float8, spacing_deg float8);
         insert into pga_node values (1, 700, 2050, 0.12, 0.02), (1, 701, 2050, 0.10, 0.02), (1, 700, 2051, 0.16, 0.02), (1, 701, 2051, 0.14, 0.02), (1, 702, 2050, 0.99, 0.02);
         create table parcel (fid int4, point geometry(point, 4326));
