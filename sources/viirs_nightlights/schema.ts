@@ -15,9 +15,9 @@ export const COMPANIONS: Readonly<Record<string, string>> = {
   minimum: 'the lowest radiance of the year',
 };
 /** Pattern of the names of COMPANIONS, such as `VNL_v22_npp-j01_2023_global_….cf_cvg.dat.tif`. The group contains the key in COMPANIONS. */
-export const COMPANION = new RegExp(`^VNL_[^/]*?[._-](${Object.keys(COMPANIONS).join('|')})(?=[._-]|$)`, 'i');
-/** File names of rasters with radiances. */
-export const RADIANCE = new RegExp(`(?!${COMPANION.source})${NAME.source}`, 'i');
+export const COMPANION = /^VNL_[^/]*?[._-](cf_cvg|cvg|lit_mask|maximum|minimum)(?:[._-]|$)/i;
+/** File names of rasters with radiances: those of `NAME` without those of `COMPANION`. */
+export const RADIANCE = /^(?:V(?:NP|J1)46A4[^/]*\.(?:h5|tiff?)|(?!VNL_[^/]*?[._-](?:cf_cvg|cvg|lit_mask|maximum|minimum)(?:[._-]|$))VNL_[^/]*\.tiff?)$/i;
 
 /** File names of NASA's products, in which the radiance is never below zero. */
 const NASA = /^V(?:NP|J1)46A4/i;

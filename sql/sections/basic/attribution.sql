@@ -17,7 +17,7 @@ from parcel p
 left join postal_code z on z.fid = p.fid
 cross join lateral (select case when p.sheet is null then left(p.reference, -length(p.label) - 1) else p.belfiore end as place) k;
 
--- Citations of the facts.
+-- citations of the facts
 select distinct
   k.key,
   case left(k.place, 6) when 'IT.TN.' then 'trento_cadastre' when 'IT.BZ.' then 'bolzano_cadastre' else 'ade_cadastre' end as source_id,

@@ -15,7 +15,7 @@ select distinct
 from population p
 join parcel on parcel.fid = p.fid;
 
--- Citations of the facts.
+-- citations of the facts
 with tract as (
   select distinct
     section_id,
