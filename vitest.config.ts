@@ -16,7 +16,10 @@ const ORDER: readonly Lane[] = ['random', 'random-faults', 'faults', 'real', 'al
 /** Number of workers: one more than cores, at most 8. Workers also wait for the database server and for child processes. */
 const workers = Math.min(8, availableParallelism() + 1);
 
-/** Options of `expect.poll`. The timeout is long because the machine may be busy. The interval is not shorter because some polls count the pixels of a map. */
+/**
+ * Options of `expect.poll`. The timeout is long, because the machine may be busy. Some polls count the pixels of a map, which is slow, so the interval is
+ * 200 ms.
+ */
 const POLL = { timeout: 120_000, interval: 200 };
 
 /** Returns the settings of a lane. Each worker may have an embedded database of 1 GB. */

@@ -1,5 +1,6 @@
 /**
- * Admits requests. Keys are looked up and their requests are counted in the database, which all servers share. Requests without a key are counted in memory.
+ * Admits requests. The database, which all servers share, looks up keys, and counts requests with a key and bad keys. While the database is read-only, the
+ * server counts these requests and keys in memory. The server always counts requests without a key in memory.
  */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
@@ -99,7 +100,7 @@ export type AdmitOpen = <T>(
   applicant: { readonly address: string; readonly gone: () => boolean }, identified: (caller: Caller) => void, work: () => Promise<T>,
 ) => Promise<T>;
 
-/** Maximum number of requests that a network may send per fixed hour to paths that need no key. */
+/** Maximum number of requests that a network may send to paths that need no key, in one hour. The hour starts with the first request. */
 export const OPEN_QUOTA = 1_000;
 
 /**

@@ -245,7 +245,7 @@ export const municipalityQuality = z.strictObject({
     source: z.string().describe('Source, as listed by mappale sources'),
     file: z.string().describe('Name of the file'),
     vintage: z.string().describe('Vintage; the text order of the vintages of a source is their order in time'),
-    dated: text('Date in the content of the file; null: the content has no date'),
+    dated: text('Value in the file that distinguishes files of one vintage, such as a day or an issue number; null: the file has no such value'),
     layers: z.array(z.string()).describe('Layers that the file was loaded into'),
     names_comune: z.boolean().describe('True: the file names the comune; false: the file does not distinguish comuni'),
   })).describe('Current files that cover the comune, newest first in each source. If a layer has several current files, values come from the newest file that names the comune'),

@@ -51,7 +51,7 @@ function problem(words: string): ApiError {
   return invalidParameter('filter', 'CQL2 with and, or, not, comparisons, between, in, like, is null and s_intersects; see docs/ogc-conformance.md', words);
 }
 
-/** Builds the tree of conditions, and checks names, types and limits of the filter. The parsers of text and JSON use this class. */
+/** Counts the conditions and collects the shapes of a filter, and checks names, types and limits. The parsers of text and JSON use this class. */
 class Builder {
   readonly shapes: Shape[] = [];
   conditions = 0;

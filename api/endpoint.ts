@@ -5,7 +5,7 @@ import type { Scope } from './access.ts';
 import type { ApiError, ErrorCode } from './errors.ts';
 import { noParameters } from './parameters.ts';
 
-/** Answer that a database function returns. */
+/** Answer of an endpoint. Most endpoints return the answer of a database function unchanged. */
 export type Answer = {
   /** Identifier of the publications that the answer depends on. Empty: the answer depends on no publication. */
   readonly publication: string;
@@ -26,7 +26,7 @@ export interface Binary {
 
 /** Documentation of an endpoint. */
 export interface Described {
-  /** Path below the base address; `{id}` is a path parameter. */
+  /** Path below the base address. A name in braces, such as `{id}`, is a path parameter. */
   readonly path: string;
   readonly operation: string;
   /** Null: the endpoint needs no key. */
@@ -38,7 +38,7 @@ export interface Described {
   readonly answer: z.ZodType;
   /** Media type of the response. Absent: JSON. */
   readonly type?: string;
-  /** Errors in addition to those of every endpoint. `missing` and `gone` are example errors for a missing and a retired object. */
+  /** Errors in addition to those of every endpoint. `missing` and `gone` are examples of the errors `NOT_FOUND` and `GONE`. */
   readonly errors: readonly ErrorCode[];
   readonly missing?: ApiError;
   readonly gone?: ApiError;

@@ -79,7 +79,7 @@ function retryAfter(seconds: number): Headers {
   return { 'retry-after': String(seconds) };
 }
 
-/** Functions that create the error responses. `seconds` is the time until the client may try again, or the time limit for FILTER_TOO_SLOW. */
+/** Functions that create the error responses. `seconds` is the time until the client may try again, and in FILTER_TOO_SLOW the time limit of a filter. */
 export const refusal = {
   POLYGON_TOO_LARGE: (area_m2: number) => new ApiError(
     'POLYGON_TOO_LARGE', 'polygon is too large; allowed: at most 1 km²', { max_m2: 1_000_000, area_m2: Math.round(area_m2) },
@@ -94,7 +94,7 @@ export const refusal = {
   INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),
   INSUFFICIENT_SCOPE: (scope: string) => new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }),
   NOT_FOUND: (id: number | string) => new ApiError('NOT_FOUND', `parcel ${id} does not exist`, { id }),
-  /** The comune is not in the list or has no published data. */
+  /** The comune is unknown or has no published data. */
   NO_COMUNE: (code: string) => new ApiError('NOT_FOUND', `no data is published for comune ${code}`, { code }),
   /** The collection or feature does not exist. */
   NO_FEATURE: (collection: string, feature: string | null) => new ApiError(

@@ -43,7 +43,7 @@ export class FairQueue {
     this.#options = options;
   }
 
-  /** @param place number of the worker that does the work */
+  /** @param place number of the worker that does the work. If no request names a worker, the limit `total` applies to the server. */
   async take(caller: string, place = 0): Promise<Slot> {
     const line = this.#lines.get(caller) ?? { working: 0, waiting: [] };
     // The request cannot wait, because the maximum number of requests already waits.

@@ -40,7 +40,7 @@ function headerOf(features: readonly Feature[]): HeaderMeta {
   };
 }
 
-/** Returns the header Link, with the links to other pages and the licences of the features. */
+/** Returns the header Link, with the links of the page and the URLs of the licences. */
 function linkHeader({ links, licenses }: Page): string {
   const licenceUrls = [...new Set(licenses.map(({ url }) => url))];
   return [

@@ -13,8 +13,8 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const EXPOSED_HEADERS = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
 
 /**
- * Timeouts in milliseconds. Proxies keep idle connections for a minute. The server keeps idle connections slightly longer, so that no connection closes
- * while a proxy sends a request.
+ * Timeouts, and the interval between the checks of the timeouts, in milliseconds. Many proxies keep idle connections for a minute. The server keeps idle
+ * connections slightly longer, so that no connection closes while a proxy sends a request.
  */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1_000 } as const;
 

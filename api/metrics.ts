@@ -22,7 +22,7 @@ export interface Figure {
 
 export interface ServerMetrics {
   readonly registry: Registry;
-  /** Counts requests and responses, and measures the time of each request. */
+  /** Counts the requests of a server, and measures the time of each request. */
   watch(app: FastifyInstance): void;
   /** Counts a refusal by its reason. Errors without a reason (`turnedAway` is null) are not counted. */
   refused(error: ApiError): void;

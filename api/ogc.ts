@@ -87,7 +87,7 @@ async function extentOf(reader: Reader): Promise<{ publication: string; extent: 
   return reader.call<{ publication: string; extent: readonly number[] | null }>('select publication, extent from api.features_extent()', []);
 }
 
-/** Returns an answer that changes only with the version of the program. */
+/** Returns an answer that does not depend on a publication. */
 function fixed(value: unknown): Promise<Answer> {
   return Promise.resolve({ publication: '', answer: JSON.stringify(value) });
 }

@@ -105,8 +105,8 @@ function problem(schema: Json, examples: Json): Json {
 const LARGEST_INT4 = 2_147_483_647;
 
 /**
- * Adds the format of each number, which the Italian guidelines require. The format is `int32` if the limits of the number allow it, and otherwise `int64` or
- * `double`.
+ * Adds the format of each number, which the Italian guidelines require. The format of an integer is `int32` if the limits of the integer allow it, otherwise
+ * `int64`. The format of any other number is `double`.
  */
 function withFormats(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withFormats);
@@ -228,13 +228,14 @@ const CATALOG_TYPES = {
   'stac/catalog.json': ['getStacCatalog', 'Get the catalogue of exports as STAC', 'application/json'],
 } as const;
 
-/** Returns the paths about the service, which need no key. */
+/** Returns the paths about the service, the catalogue and the OpenAPI document. These paths need no key. */
 function servicePaths(version: string): Json {
   return {
     '/health': keyless('getHealth', 'Get the state of the service and its publications', 'Needs no key. The response is at most one second old.', {
       200: { description: 'The service works', headers: { ...REQUEST_ID, ...CACHE }, content: content(reference(answers.health)) },
       503: {
-        // The body of /health has the same format in both states, so the body of a 503 response is not a problem object.
+        // If the database is not available, the body has the format of a 200 response and is not a problem object. Only an overloaded server sends a problem
+        // object.
         'x-noqa': true, description: 'The database is not available', headers: { ...REQUEST_ID, ...RETRY_AFTER },
         content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
           examples: {

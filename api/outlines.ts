@@ -49,7 +49,7 @@ function simplifiedRing(ring: Ring, meets: (point: Point) => boolean, tolerance:
   const kept = others.length === 0 && !ring.some(meets)
     ? loop(from(ring.reduce((lowest, point, at) => (isBefore(point, ring[lowest] ?? point) ? at : lowest), 0)), tolerance)
     : pieces(from(first), [...others.map((at) => at - first), ring.length]).flatMap((line) => border(line, tolerance).slice(0, -1));
-  // A ring that would become a line is not simplified. The neighbouring comune keeps the same corners.
+  // A ring that would become a line is not simplified. If the ring is an enclave, the surrounding comune keeps the same corners.
   const corners = new Set(kept.map(nameOf)).size < 3 ? ring : kept;
   return corners.length === 0 ? [] : [...corners, ...corners.slice(0, 1)];
 }

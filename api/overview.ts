@@ -1,6 +1,7 @@
 /**
- * Serves GET /map/overview.json for the map, without a key. Without a parameter, the response has the published regions and the layers of the map. With
- * parameter `region`, the response has the outlines and the coverage of the region's comuni. Each response is computed once per publication and kept in memory.
+ * Serves GET /map/overview.json for the map, without a key. Without a parameter, the response has the published regions, the layers of the map, the
+ * attributions and the base map. With parameter `region`, the response has the outlines and the coverage of the region's comuni. Each response is computed
+ * once per publication and kept in memory.
  */
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
@@ -117,9 +118,9 @@ const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
   return columns.length === 0 ? [] : [{ name, columns }];
 });
 
-/** Combines the coverage of several parcels, or of several maps of one parcel. */
+/** Combines the coverage of a section in several parcels and in several maps of each parcel. */
 function combined(answers: ReadonlySet<string>): Coverage {
-  // Parcels to which the section does not apply have no effect on the comune's coverage.
+  // Parcels to which the section does not apply have no effect on the comune's coverage, unless the section applies to none of the parcels.
   const states = new Set([...answers].filter((answer) => answer !== 'not_applicable' || answers.size === 1));
   const [only] = states;
   return states.size === 1 ? (only as Coverage) : states.has('mapped') || states.has('partial') ? 'partial' : 'not_mapped';

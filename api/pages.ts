@@ -68,7 +68,7 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
   return content;
 }
 
-/** Fields of every block that the page does not show with the block's other fields. */
+/** Fields that the map page shows outside the tables of the sections. */
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
 /** Returns the panel of each section on the map, with the descriptions of fields by path. */

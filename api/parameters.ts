@@ -119,7 +119,7 @@ export const parcelParameters = z.strictObject({
     .describe('Returns the record as published at the end of this day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
 
-/** Text for descriptions that lists the accepted names and codes of a region. */
+/** Text for errors that lists the accepted names and codes of a region. */
 export const REGION_FORMS = `a region: ${REGIONS.map(({ slug }) => slug).join(', ')}, or its ISTAT code 1–20`;
 
 export const changesParameters = z.strictObject({

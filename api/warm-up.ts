@@ -1,6 +1,6 @@
 /**
- * Runs a query of every kind on each connection before the server accepts requests. The first query of a kind on a connection reads the system catalogs,
- * compiles functions and plans statements. A first query is therefore about a hundred times slower than later queries.
+ * Runs the example query of each endpoint on each connection before the server accepts requests. The first query of a kind on a connection reads the system
+ * catalogs, compiles functions and plans statements. A first query is therefore about a hundred times slower than later queries.
  */
 import type { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
@@ -12,7 +12,7 @@ import { readParameters } from './parameters.ts';
 type Place = Readonly<Record<'fid' | 'lat' | 'lng', number | null>> & { readonly code: string };
 
 /**
- * Runs the example queries of the OpenAPI document, for a published parcel. Does nothing if no region is published.
+ * Runs the example query of each endpoint in `ENDPOINTS`, for a published parcel. Does nothing if no region is published.
  * @throws MappaleError (kind `database`)
  */
 export async function warmUp(reader: Reader): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * Runs several worker processes that serve one port. The primary process starts the workers and keeps the shared state: the queues, the counts of requests
- * without a key or while the database is read-only, the browser session, and the sums of all metrics. Because of the shared queues, the limits of a token apply
- * across all workers. Each worker keeps all other state separately. The database counts requests and bad keys. Every response names its publication, so cached
- * content never mixes publications.
+ * Connects the worker processes, which serve one port, with the primary process. The primary process starts the workers and keeps the shared state: the queues,
+ * the counts of requests without a key or while the database is read-only, the browser session, and the sums of all metrics. Because of the shared queues, the
+ * limits of a token apply across all workers, except the limits for tiles. Each worker keeps all other state separately. The database counts requests and bad
+ * keys. The entity tag of a response depends on the publication, so caches never mix publications.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
@@ -166,7 +166,7 @@ export class Primary {
         listening(message.address);
       }
     });
-    // Releases the slots of the worker that ended. The metrics that it counted after its last report are lost.
+    // Releases the slots of the worker that ended. The metrics that the worker counted after its last report are lost.
     worker.once('exit', () => {
       this.#workers.delete(worker.id);
       for (const release of known.releases.values()) release();

@@ -16,7 +16,7 @@ import { usageExit } from './usage.ts';
 import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from '../pipelines/typed.ts';
 
 /**
- * Creates a command with examples. The one-line description is in `commands.ts`.
+ * Creates a command with examples. The one-line description of a command is in `commands.ts`, unless the command is a subcommand.
  * @param name full name, such as `serve`, or `token create` for a subcommand
  */
 export function command(name: string, examples: readonly string[]): Command {
@@ -32,7 +32,7 @@ export function collectPaths(path: string, before: readonly string[] = []): stri
   return [...before, path];
 }
 
-/** Returns the option `--parallel`, which sets the number of jobs that run at the same time. Each statement of a job uses one core of the database server. */
+/** Returns the option `--parallel`, the maximum number of jobs that run at the same time. Each statement of a job uses one core of the database server. */
 export function parallelOption(): Option {
   return new Option('--parallel <n>', 'number of releases, regions or tables to work on at the same time')
     .argParser(parseCount)

@@ -1,6 +1,6 @@
 /**
- * Lists the commands by name, in the order of `--help`. The module of a command is imported only when the command runs, because most of these modules import
- * large parts of the program.
+ * Lists the commands by name, in the order of `--help`. The module of a command is imported only if the command or `completion` runs, because most of these
+ * modules import large parts of the program.
  */
 import type { Command } from 'commander';
 

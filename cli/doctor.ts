@@ -39,7 +39,7 @@ function describe({ check, ok, found, hint, fix }: Finding): string {
   return [`${ok ? more.length === 0 ? 'ok  ' : 'note' : 'FAIL'} ${check}: ${found}`, ...more].join('\n     ');
 }
 
-/** A check of this machine or of the database. `run` returns the text to print, or throws an error that describes the problem. */
+/** A check of this machine or of the database. `run` returns the text to print, with or without a hint, or throws an error that describes the problem. */
 interface Check {
   readonly name: string;
   readonly run: (url: string) => Promise<string | Pick<Finding, 'found' | 'hint'>>;

@@ -58,7 +58,7 @@ interface List {
   readonly format: 'csv' | 'geojson';
 }
 
-/** Returns the list as text. Warns about kinds of findings that could not be checked, because without a warning an empty list would look like a good result. */
+/** Returns the findings as text. Warns about kinds of findings that could not be checked, because otherwise an empty list would look like a good result. */
 async function listed({ database, log }: Context, { region, belfiore, register, format }: List): Promise<string> {
   const unknown = unknownFindings(register);
   for (const sentence of unknown) log.warn(sentence);

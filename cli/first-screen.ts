@@ -83,7 +83,7 @@ interface LastRun extends Record<string, unknown> {
 
 const operate = statementsOf('operate');
 
-/** Describes the last run, and returns the command that continues an interrupted run. @param dead ids of interrupted runs */
+/** Describes the last run unless it succeeded, and returns the command that continues an interrupted run. @param dead ids of interrupted runs */
 function describeLastRun(run: LastRun, dead: ReadonlySet<number>): readonly [lines: readonly string[], again: Next] {
   const { id, command, arguments: { data, regions }, code, ended } = run;
   if (!ended && !dead.has(id)) return [[`${command} is running`], []];

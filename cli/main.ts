@@ -35,8 +35,8 @@ Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded d
 }
 
 /**
- * Runs a command. Without arguments, prints the first screen. Prints an expected error and sets the exit code. Throws any other error, so that Node prints its
- * stack trace.
+ * Runs a command. Without arguments, prints the first screen. Prints an expected error to stderr (with `--json`, also as JSON to stdout), and sets the exit
+ * code. Throws any other error, so that Node prints its stack trace.
  */
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput();

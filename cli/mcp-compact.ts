@@ -95,7 +95,7 @@ interface Licence {
   readonly reference_period: string | null;
 }
 
-/** Returns each attribution once, with the sections that it applies to. */
+/** Returns each combination of attribution, licence and reference period once, with the sections that it applies to. */
 export function licencesOnce(licences: readonly Licence[]): readonly Json[] {
   const found = new Map<string, { sections: string[]; attribution: string; license: string; reference_period?: string }>();
   for (const { section, attribution, license, reference_period } of licences) {

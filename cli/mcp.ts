@@ -147,8 +147,8 @@ interface Door {
 }
 
 /**
- * Answers an HTTP request with one JSON-RPC message. Each message needs a token and counts as one request. The server keeps no state between messages, so
- * another server process can answer the next message.
+ * Answers an HTTP request whose body is one JSON-RPC message. Each message needs a token and counts as one request. The server keeps no state between messages,
+ * so a different server process can answer the next message.
  * @throws ApiError
  */
 async function answer(asked: Asked, { admit, receive }: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -181,8 +181,8 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
 }
 
 /**
- * Returns true if the Origin header names a host that is not this machine, as in a request from a web page of another site. Such a page can reach this machine
- * by DNS rebinding. Programs send no Origin header.
+ * Returns true if an Origin header does not name this machine, as in a request from a web page of another site. Such a page can reach this machine by DNS
+ * rebinding. Programs send no Origin header.
  */
 function isForeign(origin: string | undefined): boolean {
   return origin !== undefined && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));

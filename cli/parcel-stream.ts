@@ -63,7 +63,10 @@ interface Answered {
 
 type FindFid = (id: string) => number | null;
 
-/** Looks up all references in a chunk of lines with one query. Returns a function that maps each input to its fid. @throws MappaleError (kind `database`) */
+/**
+ * Looks up all references in a chunk of lines with one query. Returns a function that maps an input to its fid; null if no parcel is found.
+ * @throws MappaleError (kind `database`)
+ */
 async function fidsOf(ask: Ask, lines: readonly Line[]): Promise<FindFid> {
   // Text in PostgreSQL cannot contain the character NUL.
   const isReference = ({ input, isCut }: Line): boolean => !isCut && asFid(input) === null && !input.includes('\0');

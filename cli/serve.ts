@@ -213,7 +213,7 @@ function announce(address: string, log: Log, link: Link | null, announcing: Anno
   else link.listening(address);
 }
 
-/** Adds the process ID of the worker to each log line. */
+/** Adds the process ID of the worker to each log line of the levels `info` and `warn`. */
 function ofWorker(log: Log): Log {
   const worker = process.pid;
   return { ...log, info: (message, facts) => log.info(message, { ...facts, worker }), warn: (message, facts) => log.warn(message, { ...facts, worker }) };

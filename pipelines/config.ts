@@ -10,7 +10,7 @@ export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
 const UNSET = 'Unset it to use the default.';
 
-/** Names and descriptions of the settings. The README contains the same descriptions. */
+/** Names and descriptions of the settings, except the settings of sources (`sourceSettings`). The README contains the same descriptions. */
 export const SETTINGS: Readonly<Record<string, string>> = {
   DATABASE_URL: '`postgres://user:password@host:port/database` or `pglite:FOLDER`. Default: the embedded database in `database` below the home folder',
   MAPPALE_HOME: 'home folder, which has the embedded database and the files of the demo region; same as `--home`. Default: `.mappale` in the working folder if it exists, '
@@ -27,8 +27,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
 export interface Config {
   readonly databaseUrl: string;
   /**
-   * True if tables with a column `fid` must be distributed over several Citus nodes. Tables that are already distributed stay distributed, even if the value is
-   * false.
+   * True if the tables that are partitioned by `fid` must be distributed over several Citus nodes. Tables that are already distributed stay distributed, even
+   * if the value is false.
    */
   readonly distributed: boolean;
   readonly log: 'human' | 'json';

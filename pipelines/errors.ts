@@ -31,7 +31,7 @@ export interface ErrorFacts {
   /** Stable upper-case code for programs that read errors, such as `ZIP_TRUNCATED`. */
   readonly code: string;
   readonly kind: ExitKind;
-  /** Position of the error: `file`, `file:line` or `outer.zip!inner.csv:line`. */
+  /** Position of the error, such as `file`, `file:line` or `outer.zip!inner.csv:line`, or the setting, address or server that the error is about. */
   readonly at?: string | undefined;
   /** `expected … found …`. */
   readonly detail?: string | undefined;

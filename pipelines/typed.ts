@@ -43,6 +43,7 @@ export function withWord(wrong: string, right: string): (words: readonly string[
 
 /**
  * Returns at most three similar names, nearest first. A name is similar if it differs from the typed text by at most a third of the letters, or by one letter.
+ * Case, accents and punctuation do not count.
  */
 export function nearest(typed: string, names: readonly string[]): string[] {
   const plain = (text: string): string => text.normalize('NFD').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');

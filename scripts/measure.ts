@@ -70,7 +70,7 @@ function isBoolean(parameter: ts.ParameterDeclaration): boolean {
   return type?.kind === ts.SyntaxKind.BooleanKeyword || initializer?.kind === ts.SyntaxKind.TrueKeyword || initializer?.kind === ts.SyntaxKind.FalseKeyword;
 }
 
-/** Returns the name of a function, or of the variable, property or method that contains the function. */
+/** Returns the name of a function or method, or of the variable or property that contains the function; `(anonymous)` without such a name. */
 function nameOf(node: ts.SignatureDeclaration): string {
   if (node.name !== undefined) return node.name.getText();
   return ts.isVariableDeclaration(node.parent) || ts.isPropertyAssignment(node.parent) ? node.parent.name.getText() : '(anonymous)';

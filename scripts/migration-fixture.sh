@@ -8,7 +8,7 @@
 # right to create extensions and roles. The script writes these files to FOLDER:
 #
 #   dump.sql.gz       the database as plain SQL, for PostgreSQL from 15 on and the embedded database
-#   answers.json.gz   path → response of /api/v2, for all parcels, some searches and the administrative lists
+#   answers.json.gz   path → response of /api/v2: all parcels, some addresses and points, the administrative lists
 #   data.tar.gz       the files of the last load, without files that were removed before
 #   about.json        commit, version, PostgreSQL and PostGIS, and a token with its scopes
 #

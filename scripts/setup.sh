@@ -5,7 +5,7 @@
 #
 #   scripts/setup.sh           only the packages that the program needs; a quarter of the CPU time of `develop`
 #   scripts/setup.sh develop   also the packages for tests, checks and documentation
-#   scripts/setup.sh gdal      also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
+#   scripts/setup.sh gdal      as `develop`, and GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
 #
 # The script downloads a prebuilt binary of the binding, or compiles the binding against the system's GDAL.
 # The install script of gdal-async would compile a bundled GDAL for half an hour. `npm ci --ignore-scripts`
@@ -124,9 +124,9 @@ fi
 
 install_develop() { npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund; }
 
-# Installs only the development packages of RUN_CHECKOUT, in the same versions. Runs npm in a
-# separate folder with shortened copies of package.json and package-lock.json, and moves
-# node_modules from this folder.
+# Installs the packages of the program and, of the development packages, only RUN_CHECKOUT, in the
+# locked versions. Runs npm in a separate folder with a package.json and package-lock.json that list
+# only these packages as direct dependencies, and moves node_modules from this folder.
 install_run() {
   local folder=$WORK/run
   rm -rf "$folder"
@@ -175,8 +175,8 @@ prebuilt() {
   run 300 "prebuilt GDAL" pre_gyp install && gdal_works
 }
 
-# Prints the folder of Node's headers, if the headers are installed next to Node. Otherwise node-gyp
-# downloads the headers from nodejs.org.
+# Prints the folder of Node's headers, if headers of the same version are installed next to Node.
+# Otherwise node-gyp downloads the headers from nodejs.org.
 node_headers() {
   node -p "
     const { dirname, join } = require('node:path');

@@ -1,6 +1,6 @@
 /**
- * Serves the endpoints of the table `ENDPOINTS`. Each endpoint checks the request and calls a database function. The response is the function's JSON, or an
- * HTML page or a binary format derived from the JSON.
+ * Serves the endpoints of the table `ENDPOINTS`. Each endpoint checks the request and returns JSON, usually from a database function. The response is the
+ * JSON, or an HTML page or a binary format derived from the JSON.
  */
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

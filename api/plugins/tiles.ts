@@ -1,4 +1,4 @@
-/** Serves vector tiles of the map. Tiles wait in a separate queue, so a map never delays other requests. */
+/** Serves vector tiles of the map. Tile requests wait in a separate queue, so other requests do not wait behind them. */
 import { constants } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { TILE_TYPE } from '../../pipelines/deliver/tiles.ts';

@@ -32,7 +32,10 @@ export interface Ground {
   readonly definitions: Html;
   readonly viewBox: string;
   readonly known: ReadonlySet<string>;
-  /** True if no boundaries of the shown comuni are loaded. Comuni are then drawn as squares, unless boundaries of other comuni are loaded. */
+  /**
+   * True if no boundaries of the shown comuni are loaded. If no boundaries at all are loaded, comuni are drawn as squares. If only boundaries of other comuni
+   * are loaded, no comune is drawn.
+   */
   readonly isTiled: boolean;
 }
 

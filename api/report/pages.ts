@@ -62,7 +62,7 @@ function overview(report: RegionReport, ground: Ground): Html {
 ${changes(report)}</div></div>`;
 }
 
-/** Returns the tables whose number of rows changed since the previous publication, and the number of changed statistics of each table. */
+/** Returns the tables whose number of rows or statistics changed since the previous publication, with the number of changed statistics of each table. */
 function changes({ region, publications, tables, distributions: all }: RegionReport): Html {
   const before = publications.find(({ unit, state }) => unit === region.code && state === 'previous');
   if (before === undefined) return html`<p>This is the first publication of the region, so there is nothing to compare with.</p>`;
@@ -335,7 +335,7 @@ ${htmlTable(`Statistics of ${table}`, header, Object.entries(fields).map(([name,
 ]))}</details>`;
 }
 
-/** Returns text for the terminal, with a line for each applicable section that is not completely mapped. */
+/** Returns lines for the terminal, one for each applicable section or map whose coverage is not `mapped`. */
 export function unusualCoverage(sections: readonly SectionCoverage[]): string[] {
   return sections.filter(({ state }) => state !== 'mapped' && state !== 'not_applicable').map((section) => `${mapName(section)}: ${STATE_WORDS[section.state]}`);
 }

@@ -13,8 +13,8 @@ export interface StreetName {
   /** Other street types that the written abbreviation may mean. */
   readonly otherTypes: readonly string[];
   /**
-   * Words of the name in order, in lower case and without accents. Titles and particles are omitted if other words remain. All forms of saint become `san`, and
-   * numerals become digits. Never empty for a text with letters or digits.
+   * Words of the name in order, in lower case and without accents. Titles, particles and single letters are omitted if other words remain. All forms of saint
+   * become `san`, and numerals become digits. Never empty for a text with letters or digits.
    */
   readonly tokens: readonly string[];
 }

@@ -38,7 +38,7 @@ export interface Reading extends Ending, Place {
   readonly tokens: readonly string[];
   /** True if the search must match the whole street name exactly, for example because some of its words may name a comune. */
   readonly whole: boolean;
-  /** Cadastral codes of the comuni whose name is the whole query; missing if there is no such comune. */
+  /** Cadastral codes of the comuni that a query names if it names only a place, such as `Roma` or `Roma, Lazio`; missing otherwise. */
   readonly called?: readonly string[];
 }
 
@@ -340,7 +340,10 @@ function isExponentLetter(letter: string, rest: string, digits: string, original
   return !/^\s+[a-z]/.test(rest) || !'aeios'.includes(letter) || new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
 }
 
-/** A reading, with the position of the comune in the query. `place`: after the number or a comma. `words`: among the words of the street. `none`: no comune. */
+/**
+ * A reading, with the position of the comune in the query. `place`: before the street, or after the number or a comma. `words`: among the words of the street.
+ * `none`: no comune. If the caller gave a comune, the position is always `place`.
+ */
 interface Found {
   readonly reading: Reading;
   readonly position: 'place' | 'words' | 'none';

@@ -13,6 +13,7 @@ export interface ComuneHit {
   /**
    * Kind of the name. `name`: the Italian name. `second`: the name in the second language. `former`: the name of a comune that is now part of this comune.
    * `locality`: a locality in which the comune has loaded addresses. `foreign`: a name in a foreign language. `postal_code`: a postal code of the comune.
+   * `province`: a current or former province.
    */
   readonly kind: 'name' | 'second' | 'former' | 'locality' | 'foreign' | 'postal_code' | 'province';
   /** Car plate code of the province, upper case; null if unknown. */
@@ -37,7 +38,7 @@ export type Names = 'exact' | 'similar';
 
 /** A place that a query names. */
 export interface Place {
-  /** Cadastral codes; null if no comune is named; empty if the named comune is unknown. */
+  /** Cadastral codes; null if no comune is named; empty if no known comune matches the text. */
   readonly comuni: readonly string[] | null;
   /** Search key of a locality inside the comune; null if no locality is named. */
   readonly locality: string | null;
@@ -361,7 +362,7 @@ const MOST_PLACES = 5;
 /**
  * Returns the first named comune that is compatible with all other names. Names after the comune may be the comune's province, region or locality, or the
  * comune's name again. Text before the comune is a locality. If this text is also the name of a comune, the chosen comune must have a locality with this name.
- * Returns an empty list of comuni if the text names two different comuni.
+ * Returns an empty list of comuni if there is no such comune, for example because the text names two different comuni.
  */
 async function ofSeveral(
   parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, lookup: Pick<Lookup, 'gazetteer' | 'names'>,

@@ -46,7 +46,7 @@ interface CitedRow extends Record<string, unknown> {
   readonly vintage: string | null;
 }
 
-/** Vintages of the cited files, by section, key of the group and source. */
+/** Vintages of the cited files, by section, key of the parcels and source. */
 type Found = ReadonlyMap<string, ReadonlyMap<string, Vintages>>;
 
 /**
@@ -164,8 +164,9 @@ async function keptSections(
 }
 
 /**
- * Returns whether a section cites the same sources as before. Returns false if the cited vintages changed. Otherwise returns true if no input of
- * `attribution.sql` changed, or if the changed parcels or all parcels of their comuni have the same citations or the same facts.
+ * Returns true if a section is known to cite the same sources as before. Returns false if the cited vintages changed, if a layer that determines the citations
+ * may have changed, or if an input table of `attribution.sql` was completely rebuilt. If rows of the input tables changed, returns true only if the changed
+ * parcels or all parcels of their comuni have the same citations or the same facts.
  */
 async function isSameCitation(session: Session, { products, incremental, sources }: Compared, { product, file }: CitedTable): Promise<boolean> {
   if (!product.hasSameVintages) return false;
@@ -266,8 +267,8 @@ export async function attribute(session: Session, publicationId: number, { all, 
 }
 
 /**
- * Formats vintages as text. Consecutive years and half-years become a range (`2015_1–2025_2`), and other years are listed (`2022, 2024`). Days become a range
- * from the first to the last day. Returns an empty text if no vintage is known.
+ * Formats vintages as text. Consecutive years and half-years become a range (`2015_1–2025_2`), and other years are listed (`2022, 2024`). If any vintage is not
+ * a year or half-year, such as a day, all vintages become one range from the first to the last. Returns an empty text if no vintage is known.
  */
 export function periodOf(all: readonly string[]): string {
   // The vintage `basi_2021` consists of the kind of file and the period. `0000` means that the period is unknown.

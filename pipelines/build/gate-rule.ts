@@ -1,6 +1,6 @@
 /**
- * Decides which statistics of provinces and comuni the quality gate refuses. Needs no database. A limit bounds either the change of a statistic from its
- * published value, or the statistic itself.
+ * Decides which statistics of provinces, comuni and whole tables the quality gate refuses. Needs no database. A limit bounds either the change of a statistic
+ * from its published value, or the statistic itself.
  */
 import { QUANTILES, sumOf, WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigures, type Quantile } from '../db/figures.ts';
 import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';
@@ -31,8 +31,8 @@ const RARE = 20;
 /** Maximum growth of the number of values for comparing quantiles, as a factor. Above this factor, most values have no published value to compare with. */
 const GROWN = 2;
 /**
- * Minimum number of values for comparing a quantile. In smaller samples, two or three values determine the 95th percentile. For example, the correct removal of
- * two of 80 roofs moved the percentile from 478 to 1,469 m².
+ * Minimum number of values for comparing a quantile by `CHANGED`, `CHANGED_SHARE` and `DEVIATIONS`. In smaller samples, two or three values determine the 95th
+ * percentile. For example, the correct removal of two of 80 roofs moved the percentile from 478 to 1,469 m².
  */
 const ENOUGH = 50;
 /**
@@ -235,8 +235,8 @@ const ROWS: Limit = {
 };
 
 /**
- * Refuses a decrease of the share of rows with a value (or of true rows) by 0.2 or more. For a field with `keeps`, also refuses the loss of too large a share
- * of the values.
+ * Refuses a decrease of the share of rows with a value (or of true rows) by 0.2 or more, unless fewer than two values are lost and other values remain. For a
+ * field with `keeps`, also refuses the loss of too large a share of the values.
  */
 function filled(name: string, field: FieldGate): Limit[] {
   const isTruth = field.kind === 'truth';
@@ -308,7 +308,7 @@ function typical(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Refuses a place if several rows violate an identity. The share of these rows must exceed both the allowed share and the published share. */
+/** Refuses a place if at least two rows, or all rows, violate an identity, and their share exceeds both the allowed share and the published share. */
 function broken(figure: string, identity: string, most: number): Limit {
   const share = (place: Figures): number | null => {
     const { known, broken: count } = identityOf(place, identity);

@@ -105,7 +105,11 @@ export class IncrementalBuild {
     this.schema = changesSchema(region);
   }
 
-  /** Builds a table incrementally: keeps the published table, or builds its possibly changed rows. @returns false if the caller must build the whole table */
+  /**
+   * Builds a table incrementally: keeps the published table, or builds its possibly changed rows. If too many parcels changed, builds the whole table of
+   * parcels.
+   * @returns false if the caller must build the table
+   */
   async take(session: Session, product: Product): Promise<boolean> {
     if (!product.incremental) return false;
     const startedAt = performance.now();

@@ -149,7 +149,7 @@ async function applyPatches(session: Session, made: ReadonlyMap<Relation, MadeTa
   }
 }
 
-/** Attaches the completely rebuilt tables as partitions, and stores the statistics of new tables. @returns all tables of the publication */
+/** Attaches the completely rebuilt tables as partitions, and stores the statistics of rebuilt and patched tables. @returns all tables of the publication */
 async function exchangeTables(
   session: Session, { region, products }: Joined, { figures }: Gated,
   { publicationId, before, made }: {

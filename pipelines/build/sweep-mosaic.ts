@@ -28,7 +28,7 @@ export interface Tile {
   readonly cellHeight: number;
   readonly blockWidth: number;
   readonly blockHeight: number;
-  /** Opens the file; null if the file was moved or changed. */
+  /** Opens the file; null if no file with the content of the loaded file was found. */
   readonly open: (() => Promise<Raster>) | null;
 }
 

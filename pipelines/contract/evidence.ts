@@ -19,7 +19,7 @@ const LABELS = ['Real bytes', 'Verbatim header', 'Document'] as const;
 /** Matches a year, or the word "undated". */
 const DATED = /(?<!\d)(?:19|20)\d{2}(?!\d)|\bundated\b/;
 
-/** Reads the evidence for a source. @throws input error `EVIDENCE_MALFORMED` if the notes lack the section, an item or a date */
+/** Reads the evidence for a source. @throws the errors of `readEvidence` */
 export function evidenceOf(id: string): Evidence {
   return readEvidence(readFileSync(join(ROOT, 'sources', id, 'notes.md'), 'utf8'), `sources/${id}/notes.md`);
 }
@@ -28,7 +28,7 @@ export function evidenceOf(id: string): Evidence {
  * Reads the evidence from the text of notes.
  * @param notes text of `notes.md`
  * @param at name of the file in messages
- * @throws input error `EVIDENCE_MALFORMED` unless the section has exactly three items, each `none` or a text with a date
+ * @throws input error `EVIDENCE_MALFORMED` unless the notes have one such section with exactly three items, each `none` or a text with a year or "undated"
  */
 export function readEvidence(notes: string, at: string): Evidence {
   const [, section, ...more] = notes.split(HEADING);

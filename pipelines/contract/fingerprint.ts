@@ -1,7 +1,7 @@
 /**
- * Computes fingerprints of build results. A fingerprint is the digest of the facts that determine a result. These facts are digests of files, digests of SQL
- * without comments and layout, the versions of readers and SQL files, and the versions of the database engine. The facts are also stored, so that the program
- * can report why a result is stale.
+ * Computes fingerprints of results. A fingerprint is the digest of the facts that determine a result. The facts include digests of files, fingerprints of input
+ * tables, digests of SQL without comments and layout, the versions of readers and SQL files, and the versions of the database engine. The facts are also
+ * stored, so that the program can report why a result is stale.
  */
 import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 

@@ -16,7 +16,10 @@ export interface Quantity {
   readonly of?: readonly [string, string];
   /** Lower and upper bound of all values; null for no bound. */
   readonly within?: readonly [number | null, number | null];
-  /** Bounds of a province's median, independent of the published value. A median outside these bounds shows that the values have a wrong unit. */
+  /**
+   * Bounds of a province's median. A median outside these bounds shows that the values have a wrong unit, and is refused unless the published median is also
+   * outside.
+   */
   readonly typical?: readonly [number, number];
   readonly moves?: Moves;
 }
@@ -40,13 +43,16 @@ export interface Truth {
 
 export type FieldGate = Quantity | Presence | Truth;
 
-/** Columns (parts) whose sum must equal another column (the whole) or must not exceed it. Checked in each row with a non-null whole. */
+/** Columns (parts) whose sum must equal another column (the whole) or must not exceed it. */
 export interface Identity {
   readonly parts: readonly string[];
-  /** `=`: if all parts are known, the sum of the parts equals the whole. `<=`: the sum of the known parts does not exceed the whole. */
+  /**
+   * `=`: the sum of the parts equals the whole, in rows without nulls in these columns. `<=`: the sum of the non-null parts does not exceed the whole, in rows
+   * with a non-null whole and at least one non-null part.
+   */
   readonly is: '=' | '<=';
   readonly whole: string;
-  /** Share of the rows of a province or comune that may violate the identity. */
+  /** Share of the checked rows of a place that may violate the identity. */
   readonly most: number;
 }
 
@@ -74,7 +80,7 @@ export interface TableGate {
    */
   readonly slice?: { readonly column: string; readonly presence?: true; readonly show?: (value: string) => string };
   readonly fields: Readonly<Record<string, FieldGate>>;
-  /** Numeric and nullable columns without a gate, each with the reason. */
+  /** Numeric, boolean and nullable columns without a gate, each with the reason. */
   readonly excused: Readonly<Record<string, string>>;
   readonly identities?: readonly Identity[];
   readonly queries?: readonly IdentityQuery[];

@@ -1,6 +1,6 @@
 /**
- * Loads `map.ts` from each section's folder. Only the map, its tiles and the data dictionary need these files. A section with few texts defines the texts in
- * `section.ts` instead.
+ * Loads `map.ts` from each section's folder. Only code that presents values needs these files, for example code for the map, for QGIS styles and for the data
+ * dictionary. A section with few texts defines the texts in `section.ts` instead.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

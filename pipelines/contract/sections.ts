@@ -21,7 +21,7 @@ export function tableOfSection(name: string): Relation {
   return name === 'basic' ? 'core.parcel' : `section.${name}`;
 }
 
-/** Returns the sections that a request includes. @param text comma-separated names; empty for all sections @throws MappaleError `SECTION_UNKNOWN` (exit 2) */
+/** Parses a list of sections on the command line. @param text comma-separated names; empty for all sections @throws MappaleError `SECTION_UNKNOWN` (exit 2) */
 export function parseInclude(text: string | undefined): string[] {
   return text === undefined || text.trim() === '' ? [...SECTION_NAMES] : chooseSections(text);
 }

@@ -35,7 +35,7 @@ export interface Envelope {
    * complete file is outside these bounds. A load accepts such a file, because the quality gate checks the number of rows.
    */
   readonly records?: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>;
-  /** Largest share of rejected records (0–1) with which a file may be published. */
+  /** Largest share of rejected records (0–1) in a loaded release. Up to ten rejects are accepted at any share, unless all records are rejects. */
   readonly rejectShare: number;
 }
 
@@ -198,8 +198,8 @@ export interface Sink {
   /** Opens the next member. The previous member must be closed. */
   member(facts: MemberFacts): Promise<MemberSink>;
   /**
-   * Returns true if an earlier release has the same member (equal path, CRC, size and reader). The member's rows are then copied inside the database, and the
-   * member is not parsed.
+   * Returns true if an earlier release has the same member (equal file name, size, CRC-32 and reader). The member is then not parsed. The new release copies
+   * the rows of the earlier release inside the database, or refers to these rows.
    */
   reuse(facts: MemberFacts): Promise<boolean>;
   /**

@@ -52,7 +52,7 @@ export interface SqlFile {
   readonly facts: readonly SqlPart[] | null;
   /** File in the same folder that defines a raster sweep; null without a sweep. The sweep runs at the line that names the file. */
   readonly sweep: string | null;
-  /** The text of the file, with the texts of the steps in place of the `-- step:` lines. */
+  /** The text of the file without the view `evidence`, and with the texts of the steps in place of the `-- step:` lines. */
   readonly text: string;
   /** The statements in the order in which they run. */
   readonly parts: readonly SqlPart[];

@@ -1,7 +1,7 @@
 /**
  * Defines the types of raster sweeps, for `sweep.ts` in the folder of a `build.sql`. The sweep runs at the line `-- sweep: sweep.ts`, between the statements
- * above and below the line. Shapes are read in the order of the rasters' blocks. For each shape, the sweep writes a row with values computed from the shape's
- * cells.
+ * above and below the line. Shapes are read in the order of the rasters' blocks. For each shape and grid of rasters, the sweep writes a row with values
+ * computed from the shape's cells.
  */
 import type { Columns } from '../formats/copy.ts';
 
@@ -16,8 +16,8 @@ interface Swept {
   /**
    * Table that the sweep creates, with `turn`, `id`, `model` and the columns of the sweep. `cells` is the number of cells with a value, and `missing` is the
    * number of cells without a value. `unread` is true if a needed raster is missing, so that the values are unknown. The rasters are read grid by grid, in one
-   * pass per grid. If no grid has all cells of a shape, the table has a row for each grid with some of the cells. The sweep also creates the table
-   * `<into>_run`. For an explanation, this table contains the runs of cells in each raster row. Otherwise, it is empty.
+   * pass per grid. For each shape, the table has a row for each grid with some of the cells, up to the first grid that has all cells or lacks a raster. The
+   * sweep also creates the table `<into>_run`. For an explanation, this table contains the runs of cells in each raster row. Otherwise, it is empty.
    */
   readonly into: string;
 }

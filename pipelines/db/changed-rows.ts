@@ -102,7 +102,7 @@ export async function provideFresh(session: Session, schema: string, { layer, me
   await make(session, 'fresh_rows', { schema, table: layer.table, from: layer, members });
 }
 
-/** Name of a set of parcels, such as `changed`, `near` or `meeting`. The tables of the set have this name as prefix: `…_fid` and `…_parcel`. */
+/** Name of a set of parcels, such as `changed`, `near` or `meeting`. The tables of the set have this name as prefix: `…_fid` and, if needed, `…_parcel`. */
 export type Reach = string;
 
 async function makeFids(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {

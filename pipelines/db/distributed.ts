@@ -1,8 +1,8 @@
 /**
- * Distributes tables over the nodes of a Citus cluster. Tables with a column `fid` are distributed by fid. All other tables are on the coordinator. A region is
- * built in a workspace on the coordinator. SQL files whose rows depend on a single parcel run on the shards of the parcels, with copies of other inputs on each
- * node. Partitions are published by attaching tables that are already on the nodes. On a database without Citus, `isDistributed` returns false, and
- * `OnNodes.open` returns null.
+ * Distributes tables over the nodes of a Citus cluster. Tables that are partitioned by `fid`, and their former partitions, are distributed by fid. All other
+ * tables are on the coordinator. A region is built in a workspace on the coordinator. SQL files whose rows depend on a single parcel run on the shards of the
+ * parcels, with copies of other inputs on each node. Partitions are published by attaching tables that are already on the nodes. On a database without Citus,
+ * `isDistributed` returns false, and `OnNodes.open` returns null.
  */
 import pLimit from 'p-limit';
 import { MappaleError } from '../errors.ts';
@@ -52,8 +52,8 @@ export async function prepareNodes(session: Session, label: string, action: 'loo
 }
 
 /**
- * Distributes the tables with a column `fid` that are not distributed yet, including existing rows. Call inside a transaction, after migrations and
- * `prepareNodes`.
+ * Distributes the tables that are partitioned by `fid`, and their former partitions, with all rows. Skips tables that are already distributed. If the role is a
+ * superuser, also revokes the right of other roles to run commands on the nodes. Call inside a transaction, after migrations and `prepareNodes`.
  * @returns the steps as text
  */
 export async function distribute(session: Session): Promise<string[]> {
@@ -98,8 +98,7 @@ export class OnNodes {
   }
 
   /**
-   * Creates the schemas for a region's tables on the nodes. @returns null if the database is not distributed, or for Italy, which has no tables with a column
-   * `fid`
+   * Creates the schemas for a region's tables on the nodes. @returns null if the database is not distributed, or for Italy, whose tables are not distributed
    */
   static async open(database: Database, region: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>): Promise<OnNodes | null> {
     if (region === 0 || !(await isDistributed(database))) return null;
@@ -108,7 +107,7 @@ export class OnNodes {
     return new OnNodes(database, region, published);
   }
 
-  /** Returns whether an SQL file can run on the nodes, because each row depends on one parcel only. */
+  /** Returns whether an SQL file can run on the nodes: each row depends on only one parcel, and the file has no raster sweep. */
   takes({ incremental, sweep }: SqlFile): boolean {
     return incremental?.by === 'parcels' && sweep === null;
   }
@@ -158,7 +157,7 @@ export class OnNodes {
   }
 
   /**
-   * Adds the partition's constraints to a distributed table, so that attaching needs no scan. The rows must already be checked in the workspace.
+   * Adds the partition bound as a constraint to a distributed table, so that attaching needs no scan. The rows must already be checked in the workspace.
    * @returns the distributed table
    */
   async proven(session: Session, relation: Relation, region: number): Promise<Place> {
@@ -214,7 +213,7 @@ function placeOf(relation: Relation): Place {
   return { schema: schemaOf(relation), table: tableOf(relation) };
 }
 
-/** Retires parcels in the same way as `retireParcels`, if the parcels are distributed. */
+/** Retires distributed parcels in the same way as `retireParcels`, but stores no history. */
 export async function retireDistributed(session: Session, region: number, now: Place, leaving: Place | null): Promise<void> {
   await script(session, 'come_back', { now, region });
   if (leaving !== null) await script(session, 'retire', { now, leaving, region });

@@ -42,7 +42,7 @@ export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
   CONNECTION_LOST: { means: 'the connection to the database was lost', hint: 'Check that the server is running, then run the same command again. Published data is unchanged.' },
 };
 
-/** Error codes of the system and the driver that mean a lost connection. */
+/** Error codes of the operating system, Node.js and PostgreSQL that mean a lost connection. */
 const LOST_CODES: readonly (string | undefined)[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', '08000', '08003', '08006'];
 const LOST_MESSAGE = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 

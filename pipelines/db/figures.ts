@@ -7,7 +7,10 @@ import { ident, one, type Session } from './types.ts';
 
 const figures = statementsOf('figures');
 
-/** Statistics of one field in one slice of a place. Median and 95th percentile are values that occur in the table, or null if there are no values. */
+/**
+ * Statistics of one field in one slice of a place. Median and 95th percentile are values that occur in the table. Both are null for a field that has no values
+ * or is not a quantity.
+ */
 export interface FieldFigures {
   readonly values: number;
   readonly median: number | null;

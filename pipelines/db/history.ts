@@ -25,7 +25,7 @@ export const OF_PARCELS = 'RANGE (fid)';
 /** Names of columns that only history tables have. */
 const OWN = ['from_swap', 'until_swap', 'absent'];
 
-/** Creates the history tables and the views of past rows. Call inside a transaction, after `dropPast`. */
+/** Creates the history tables, and the schema `past` with views and functions. Call inside a transaction, after `dropPast`. */
 export async function makeHistory(session: Session): Promise<void> {
   const tables = await recordTables(session);
   const names = tables.map(({ relation }) => tableOf(relation));
@@ -215,7 +215,10 @@ async function keepRows(session: Session, table: RecordTable, { leaving, coming 
   }), [swap, first]);
 }
 
-/** Records the time of a swap. Call inside the swap's transaction after readers are blocked. */
+/**
+ * Records the time of a swap. In a distributed database, also deletes the earlier swaps, because replaced rows are not kept. Call inside the swap's transaction
+ * after readers are blocked.
+ */
 export async function swapHappens(session: Session, swap: number): Promise<void> {
   await session.query(statement('happened'), [swap]);
   if (await isDistributed(session)) await session.query(statement('begin_again'));
@@ -233,7 +236,10 @@ export interface Cut {
   readonly swaps: number;
 }
 
-/** Deletes the history rows that were replaced more than `months` months ago, and the swaps before that time. With `count`, only counts rows and swaps. */
+/**
+ * Deletes the history rows that were replaced more than `months` months ago. Also deletes the swaps before that time, except the last of these swaps in each
+ * region. With `count`, only counts these rows and swaps.
+ */
 export async function cutHistory(session: Session, months: number, action: 'delete' | 'count'): Promise<Cut> {
   const horizon = await session.query<{ region: number; swap: number }>(statement('horizon'), [months]);
   const until = [horizon.map(({ region }) => region), horizon.map(({ swap }) => swap)];

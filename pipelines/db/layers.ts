@@ -216,7 +216,8 @@ interface RankedFile {
 /**
  * Creates the table `current_member (member_id, current_member_id, document_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace. The
  * table maps the member of each layer row to the current member, release and file. `rank` orders overlapping files that do not name comuni. Also creates the
- * table `current_place` for the views of layers, and the view `file_place` of these files' places in `ledger.file_place`.
+ * table `current_file` of the given files, the table `current_place` for the views of layers, and the view `file_place` of the files' places in
+ * `ledger.file_place`.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
   await session.script(workspace('current_files', { schema }), 'sql/statements/workspace.sql, current_files');

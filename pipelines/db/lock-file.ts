@@ -9,9 +9,9 @@ import type { MappaleError } from '../errors.ts';
 import { isAlive } from '../program.ts';
 
 /**
- * Takes a lock. The lock file contains the process number and the name of a socket in the same folder. The socket accepts connections while the process runs,
- * including connections from other containers on this machine, where process numbers are not unique. A lock is taken over if its process has ended, or if the
- * lock is older than the last boot. The lock file is created as a hard link to a complete file, so that no process reads an empty file.
+ * Takes a lock. The lock file contains the process ID (PID) and the name of a socket in the same folder. The socket accepts connections while the process runs,
+ * including connections from other containers on this machine, where PIDs are not unique. A lock is taken over if its process has ended, or if the lock is
+ * older than the last boot. The lock file is created as a hard link to a complete file, so that no process reads an empty file.
  * @param inUse returns the error to throw if another process holds the lock
  * @throws MappaleError that `inUse` returns
  */
@@ -74,7 +74,7 @@ async function inFolder<T>(folder: string, work: (short: string) => Promise<T>):
   }
 }
 
-/** Opens a socket in a folder. @returns null if the system does not support such sockets; other processes then check only the process number */
+/** Opens a socket in a folder. @returns null if the system does not support such sockets; other processes then check only the PID */
 async function showLife(folder: string): Promise<Life | null> {
   const name = `.alive-${randomUUID()}`;
   const server = createServer((socket) => socket.destroy());
@@ -122,7 +122,7 @@ async function place(from: string, to: string): Promise<void> {
   }
 }
 
-/** Returns the number of the running process that holds a lock. Returns null if no running process holds the lock. */
+/** Returns the PID of the running process that holds a lock. Returns null if no running process holds the lock. */
 async function processOf(lock: string): Promise<number | null> {
   if (held.has(lock)) return process.pid;
   const [{ pid, socket }, info] = await Promise.all([namedIn(lock), stat(lock).catch(() => null)]);
@@ -130,7 +130,7 @@ async function processOf(lock: string): Promise<number | null> {
   const startedMs = Date.now() - uptime() * 1000;
   if (info.mtimeMs < startedMs - 60_000) return null;
   if (socket !== null) return await answers(dirname(lock), socket) ? pid : null;
-  // If the number equals the number of this process, the lock belongs to an earlier process, for example in a restarted container.
+  // If the PID equals the PID of this process, the lock belongs to an earlier process, for example in a restarted container.
   return pid !== process.pid && isAlive(pid) ? pid : null;
 }
 

@@ -30,7 +30,7 @@ export interface MigrateOptions {
   readonly lose?: boolean;
   /** True to return the steps without changing the database. */
   readonly dry?: boolean;
-  /** True to distribute tables with a column `fid` over several Citus nodes. */
+  /** True to distribute the tables that are partitioned by `fid` over several Citus nodes. */
   readonly distributed?: boolean;
 }
 
@@ -58,8 +58,8 @@ const NOTHING: Migration = { steps: [], losses: [] };
  * every start.
  * @returns the steps and losses
  * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `EXTENSION_FORBIDDEN`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`,
- *   `ALREADY_RUNNING`, `CATALOGUE_DAMAGED` for lost tables, after all other repairs; `MIGRATION_LOSES` (exit 2) for rows that would be lost, before any change;
- *   the errors of `prepareNodes`
+ *   `ALREADY_RUNNING`; `CATALOGUE_DAMAGED` for objects that cannot be repaired, such as lost tables, after all other repairs; `MIGRATION_LOSES` (exit 2) for
+ *   rows that would be lost, before any change; the errors of `prepareNodes`
  */
 export async function migrate(
   database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false, distributed = false }: MigrateOptions = {},
@@ -249,7 +249,7 @@ async function changeLayer(session: Session, file: SqlFile, source: RegisteredSo
   return { steps: [`${source.id}: ${group(loss.rows)} rows of ${loss.releases.length} releases deleted (${losses.join('; ')})`], loss };
 }
 
-/** Finds the releases and rows that a source would lose, the files from which the rows were read, and the files of these that no longer exist. */
+/** Finds the releases and rows that a source would lose. Also counts the files from which the rows were read, and lists the missing files among them. */
 async function lossOf(session: Session, source: RegisteredSource, why: readonly string[]): Promise<Loss> {
   const releases = await session.query<{ vintage: string; region: number | null; rows: number }>(server('loaded_releases'), [source.id]);
   const files = await session.query<{ path: string }>(server('read_files'), [source.id]);

@@ -53,7 +53,10 @@ export interface Damage {
   readonly found: string | null;
 }
 
-/** Returns the digest of the SQL files with listed objects, without comments and layout. The objects of sections and layers are not listed. */
+/**
+ * Returns the digest of the SQL files whose objects `sql/objects.json` lists, which are all files except the files of sections and layers. Comments and
+ * layout do not change the digest.
+ */
 export function filesDigest(parts: readonly Part[]): string {
   return sha256(parts.filter(({ kind, file }) => kind !== 'layer' && !isOfSection(file)).map(({ file }) => `${file.file} ${file.digest}`).sort().join('\n')).slice(0, 16);
 }
@@ -115,7 +118,10 @@ function realName(name: string, schema: string): string {
   return name.startsWith(REGIONAL) ? `${schema}${name.slice(REGIONAL.length)}` : name;
 }
 
-/** Removes damage that follows from other damage: columns of a missing table, the grant of a missing function, objects of a missing schema. */
+/**
+ * Removes damage that follows from other damage: columns, constraints and indexes of a missing table or view, grants on a missing function or schema, and all
+ * objects of a missing schema.
+ */
 function withoutParts(damage: readonly Damage[]): Damage[] {
   const missing = new Set(damage.filter(({ found }) => found === null).map(({ kind, name }) => `${kind} ${name}`));
   return damage.filter(({ kind, name }) => {

@@ -1,4 +1,4 @@
-/** Attaches and detaches partitions. Before attaching, checks that a workspace table matches the parent table. */
+/** Attaches, detaches and patches partitions. Before attaching, checks that a workspace table matches the parent table. */
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { columnNames, giveTable, hasRelation, renameIndexes, renameTable } from './ddl.ts';
@@ -47,7 +47,7 @@ export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: s
 /**
  * Adds not-null constraints and the partition bound to a workspace table. Attaching then does not scan the table while the parent is locked. The collations of
  * the columns are changed to those of the parent.
- * @throws Error if columns differ, which is a bug in an SQL file; MappaleError if a row is outside the region or lacks a value
+ * @throws Error if columns differ, which is a bug in an SQL file; MappaleError if a row is outside the partition bound, or has a null in a required column
  */
 export async function proveBound(session: Session, { schema, table }: Place, parent: Relation, { split, key }: Bound): Promise<void> {
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];

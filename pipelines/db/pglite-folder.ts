@@ -27,7 +27,9 @@ const MIB = 1024 * 1024;
 
 /**
  * Returns the state of the folder. `database`: an embedded database. `half-made`: an unfinished database of a killed process. `nothing`: empty or missing.
- * @throws MappaleError `PGLITE_FOLDER` (exit 2) for a folder with other content, which is not changed; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
+ * Changes nothing.
+ * @throws MappaleError `PGLITE_FOLDER` (exit 2) for an empty name, a file, an unreadable folder or a folder with other content; `DATABASE_NEWER`,
+ *   `PGLITE_OTHER_VERSION` (exit 6)
  */
 export async function inspectFolder(folder: string): Promise<'database' | 'nothing' | 'half-made'> {
   const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot contain an embedded database', {

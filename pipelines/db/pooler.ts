@@ -28,9 +28,9 @@ const ROUNDS = 8;
 const PROTOCOL_VIOLATION = '08P01';
 
 /**
- * Returns whether a pooler is between this connection and the server. At the start of a connection, PostgreSQL sends the number of the server process, but a
- * pooler sends a different number.
- * @param backend number of the server process, as a query returned it
+ * Returns whether a pooler is between this connection and the server. At the start of a connection, PostgreSQL sends the process ID (PID) of the server
+ * process, but a pooler sends a different number.
+ * @param backend PID of the server process, as a query returned it
  */
 export function isPooled(client: pg.ClientBase, backend: number): boolean {
   return (client as pg.ClientBase & { readonly processID: number | null }).processID !== backend;
@@ -41,7 +41,7 @@ export function refusesSettings(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === PROTOCOL_VIOLATION && error.message.startsWith('unsupported startup parameter');
 }
 
-/** Returns the number of the server process that runs the connection's queries. */
+/** Returns the process ID (PID) of the server process that runs the connection's queries. */
 export async function backendOf(client: pg.ClientBase): Promise<number> {
   const statement = statementsOf('server')('backend');
   return first((await client.query<{ pid: number }>(statement)).rows, statement).pid;
@@ -66,8 +66,8 @@ export async function beginPooled(client: pg.ClientBase, access: 'read only' | '
 type PoolMode = 'session' | 'transaction' | 'statement' | 'too_small';
 
 /**
- * Finds the pool mode of a pooler. Some connections keep transactions open, and each connection queries the number of its server process. In the mode
- * `session`, each connection keeps its own server process.
+ * Finds the pool mode of a pooler. Some connections keep transactions open, and each connection queries the PID of its server process. In the mode `session`,
+ * each connection keeps its own server process.
  * @throws MappaleError `SQL_*` if the server does not answer
  */
 export async function poolModeOf({ connectionString, label }: ServerAddress): Promise<PoolMode> {

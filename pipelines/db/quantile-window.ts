@@ -16,8 +16,9 @@ export interface Difference {
 }
 
 /**
- * Number of values on each side of a quantile that a new window contains. If half of a comune's 2,000 values change, the net number of values that cross the
- * median is about 22.
+ * Number of near shares on each side of a quantile's share (`sharesAround`). In the place with the most values, a new window extends by at least this number of
+ * ranks to each side of the quantile, or to the first or last value. If half of a comune's 2,000 values change, the net number of values that cross the median
+ * is about 22.
  */
 const REACH = 64;
 
@@ -30,8 +31,8 @@ export function rankOf(share: number, total: number): number {
 }
 
 /**
- * Returns ascending shares around the share of a quantile, including 0 and 1. In a place with at most `rows` values, the nearest shares have consecutive ranks.
- * If the values at two farther shares are equal, all values between these shares are equal, too.
+ * Returns ascending shares around the share of a quantile, including 0 and 1. In a place with at most `rows` values, the ranks of the nearest shares have no
+ * gaps. If the values at two farther shares are equal, all values between these shares are equal, too.
  */
 export function sharesAround(share: number, rows: number): number[] {
   const steps = Array.from({ length: REACH }, (_, index) => index + 1);

@@ -1,6 +1,7 @@
 /**
- * Defines how the API server reads the database. The server calls only functions of the schema `api`. On PostgreSQL, a reader has separate connections,
- * prepared statements and the rights of the role `mappale_api`. On PGlite, the reader uses the only connection.
+ * Defines how the API server reads the database. The server calls only functions of the schema `api`, apart from queries of the system catalogue and of
+ * settings. On PostgreSQL, a reader has separate connections, prepared statements and the rights of the role `mappale_api`. On PGlite, the reader uses the only
+ * connection.
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
@@ -63,13 +64,13 @@ export interface Reader {
   /** Largest number of parallel requests. Further requests wait. */
   readonly parallel: number;
   /**
-   * Calls a function: `select … from api.f($1, …)`, in a read-only transaction.
+   * Runs a query, such as `select … from api.f($1, …)`, in a read-only transaction.
    * @param bounds shorter time limit for this statement, without effect on PGlite, which cannot stop a statement
    * @returns the only row
    * @throws MappaleError (kind `database`)
    */
   call<T extends Row>(statement: string, parameters: readonly unknown[], bounds?: Bounds): Promise<T>;
-  /** Calls a function that counts requests or invalid keys. All other functions are read-only. */
+  /** Runs a query in a transaction that may write. Used to count requests and invalid keys, and to find out whether the database is read-only. */
   count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   /**
    * Opens all connections for answering requests, and runs work once on each connection. Does nothing on PGlite.

@@ -36,9 +36,9 @@ export async function makeRegionSchemas(session: Session): Promise<void> {
 }
 
 /**
- * Points the views of a region to the partitions of the current publication. For Italy (region 0), recreates the views of past rows of Italy's tables. Call at
- * the end of a swap, inside the swap's transaction, while readers wait. Distributed databases have no regional schemas, because the views would have to read
- * shards on the workers.
+ * Points the views of a region to the partitions of the current publication. Drops the schema of a region without a publication. For Italy (region 0),
+ * recreates the views of past rows of Italy's tables. Call at the end of a swap, inside the swap's transaction, while readers wait. Distributed databases have
+ * no regional schemas, because the views would have to read shards on the workers.
  * @param changed tables whose partitions changed; null for all tables
  */
 export async function followRegion(session: Session, region: number, changed: ReadonlySet<Relation> | null = null): Promise<void> {

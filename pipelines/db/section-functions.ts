@@ -1,4 +1,6 @@
-/** Generates the SQL functions that take the name of a section and call the functions of this section. */
+/**
+ * Generates the SQL functions that take the name of a section and call the functions of this section, and SQL functions that return properties of the sections.
+ */
 import { KINDS } from '../contract/section.ts';
 import { SECTION_NAMES, SECTIONS } from '../contract/sections.ts';
 import { parseSqlFile, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';

@@ -16,7 +16,7 @@ export interface ServerFacts extends Record<string, unknown> {
   readonly searchPath: string;
   /** Value of `statement_timeout` as the server prints it, such as `0` or `5s`. */
   readonly statementTimeout: string;
-  /** Schema of each installed extension, by the extension's name. */
+  /** Schemas of the installed extensions that the program needs, by name of the extension. */
   readonly extensions: Readonly<Record<string, string>>;
   /**
    * Role that owns the loaded data, if the current role may neither read nor serve the data. Null if the current role has the rights, or if no data is loaded.

@@ -29,7 +29,7 @@ export abstract class SessionDatabase implements Database {
   abstract readonly label: string;
   abstract readonly pooling: Database['pooling'];
   abstract readonly parallel: number;
-  /** Runs work that does not change the connection's settings. After a failure, later work gets a different connection or a reset connection. */
+  /** Runs work on one connection. The work must not leave changed settings. After a failure, later work gets a different connection or a reset connection. */
   protected abstract connected<T>(work: (session: OneSession) => Promise<T>): Promise<T>;
   abstract copyIn(schema: string, table: string): Promise<CopyIn>;
   abstract checkpoint(): Promise<void>;

@@ -49,7 +49,7 @@ interface ChangesBatch {
   readonly lines: readonly ChangeLine[];
   /** Position after this batch; null at the end of the changelog. */
   readonly next: { readonly publication: number; readonly fid: number | null } | null;
-  /** Number of the newest publication. */
+  /** Number of the last publication to read: the newest publication, or the last publication up to `until`. */
   readonly last: number;
 }
 

@@ -45,7 +45,8 @@ export interface EnrichedFile {
 const NAMES: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /**
- * Enriches a file with values from one publication. Does not block new publications. If a new publication becomes current, the work starts again.
+ * Enriches a file. All values of a region come from one publication. Does not block new publications. If a new publication becomes current, the work starts
+ * again.
  * @throws MappaleError `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); errors of the table (exit 3) and of the database
  */
 export function enrichFile(database: Database, log: Log, work: EnrichWork): Promise<EnrichedFile> {

@@ -75,7 +75,7 @@ export interface Format {
    * @param rows rows of parcels, which can be read only once
    * @param tiles the same parcels as map tiles, for tile formats
    * @returns a note for the user, or null
-   * @throws MappaleError if a program or library that the format needs is missing
+   * @throws MappaleError if a program or library that the format needs is missing, or if the file cannot be written
    */
   write(path: string, facts: ExportFacts, rows: AsyncIterable<readonly ExportedRow[]>, tiles: AsyncIterable<RegionTile>): Promise<string | null>;
   /** Writes a metadata file next to the exported file, and returns its path. */

@@ -159,7 +159,7 @@ function readPoint(latitude: string, longitude: string): Named | Unreadable {
 }
 
 function readParcel(comune: string, section: string, foglio: string, particella: string): Named | Unreadable {
-  // Removes leading zeros, which forms contain but the cadastral map does not.
+  // Removes leading zeros. Labels of the cadastral map have no leading zeros, and numbers of sheets are padded to four digits below.
   const [sheet, label] = [foglio, particella].map((text) => withoutFraction(text).replace(/^0+(?=\d)/, '')) as [string, string];
   if (comune === '' || comune.length > 100) return unreadable('comune', 'at most 100 characters', comune);
   if (!/^([A-Za-z]|_?)$/.test(section)) return unreadable('sezione', 'one letter', section);

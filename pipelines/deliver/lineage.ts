@@ -1,6 +1,6 @@
 /**
- * Finds the parents and children of a parcel. A parent is a parcel before a publication that overlaps this parcel after the publication. A child is a parcel
- * after a publication that overlaps this parcel before the publication.
+ * Finds the parents and children of a parcel, from the parcels before and after each publication. A parent is an earlier parcel that overlaps the given
+ * parcel's later version. A child is a later parcel that overlaps the given parcel's earlier version.
  */
 import { one, type Database } from '../db/index.ts';
 

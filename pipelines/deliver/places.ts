@@ -55,7 +55,7 @@ export interface Places {
   readonly placed: readonly Placed[];
 }
 
-/** Returns a gazetteer for one run, which queries each name only once and combines the queries of many rows. */
+/** Returns a gazetteer for one run, which caches the results by name and combines the queries of many rows. */
 export function gazetteerOf(ask: Ask): FindComune {
   return gathered(async (keys, names) => {
     const { hits } = await ask<{ hits: readonly ComuneHit[] }>('select hits from api.find_comunes($1, $2)', [keys, names === 'similar']);

@@ -1,4 +1,7 @@
-/** Runs long reads that must read from only one publication, without blocking new publications. If a new publication becomes current, the read starts again. */
+/**
+ * Runs long reads that must not mix values of an earlier and a later publication, without blocking new publications. If a new publication becomes current, the
+ * read starts again.
+ */
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 

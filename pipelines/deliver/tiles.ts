@@ -1,6 +1,6 @@
 /**
- * Builds the vector tiles of the map's layers: comuni, roads and water, parcels, and one layer for each value that the map draws from a section. The database
- * returns rows, and this module encodes the tiles. PGlite cannot encode tiles, and PostgreSQL would not be much faster.
+ * Builds the vector tiles of the map's layers: comuni, roads and water, parcels, building outlines, house numbers, and one layer for each value that the map
+ * draws from a section. The database returns rows, and this module encodes the tiles. PGlite cannot encode tiles, and PostgreSQL would not be much faster.
  */
 import { firstFid } from '../contract/regions.ts';
 import { KINDS, type ParcelKind, type Section } from '../contract/section.ts';
@@ -143,8 +143,8 @@ function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sect
 export const EXPORTED_ZOOMS = { comuni: ZOOMS.comuni[0], parcels: ZOOMS.parcels[0], last: ZOOMS.parcels[0] + 1 } as const;
 
 /**
- * Returns the columns of parcels in exported tiles: fid, label and kind, and for each drawn section the value and the coverage. A tile contains the coverage
- * only if there is no value.
+ * Returns the columns of parcels in exported tiles: fid, label and kind, and for each drawn section the value and the coverage. In a tile, a parcel has the
+ * coverage only if it has no value.
  */
 export function drawnColumns(sections: readonly string[]): readonly OutputColumn[] {
   const names = new Set(['fid', 'label', 'kind', ...drawnNames(sections).flatMap(({ value, coverage }) => [value, coverage])]);
@@ -163,7 +163,10 @@ function drawnNames(sections: readonly string[]): readonly { readonly value: str
   return drawnSections(sections).map(({ name, layer }) => ({ value: `${name}_${layer.value}`, coverage: `${name}_${layer.coverage ?? 'coverage'}` }));
 }
 
-/** Returns a tile of one region, which contains the comuni, and the parcels with the drawn values. @throws MappaleError (kind `database`) */
+/**
+ * Returns a tile of one region, which contains the comuni and, at zooms with parcels, the parcels with the drawn values.
+ * @throws MappaleError (kind `database`)
+ */
 export async function regionTile(ask: Ask, region: number, sections: readonly string[], tile: TileNumber): Promise<Tile> {
   const outlines = await drawnComuni(ask, tile, region);
   const parts: Buffer[] = [];

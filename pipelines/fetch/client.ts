@@ -221,7 +221,10 @@ function plain(headers: Dispatcher.ResponseData['headers']): Record<string, stri
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]])));
 }
 
-/** Returns a response with a decompressed body. A server may compress a body although the request does not allow compression. */
+/**
+ * Returns a response. Decompresses the body of a response with status 200, because a server may compress a body although the request does not allow
+ * compression.
+ */
 function answerOf(
   status: number, headers: Record<string, string>, sent: Readable, chunks: AsyncGenerator<Buffer>, from: Pick<Answer, 'url' | 'redirected' | 'elsewhere'>,
 ): Answer {

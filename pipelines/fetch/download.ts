@@ -48,7 +48,7 @@ export type Outcome = 'new' | 'changed' | 'unchanged' | 'wanted' | 'none';
 export interface Downloaded {
   readonly outcome: Outcome;
   readonly name: string;
-  /** Address of the file, without secrets. */
+  /** Address of the file, without secrets; empty if there is no file. */
   readonly url: string;
   /** Size of the whole file; null if unknown, or if there is no file. */
   readonly bytes: number | null;
@@ -87,7 +87,7 @@ interface Found extends Version {
   readonly url: string;
   readonly name: string;
   readonly ranges: boolean;
-  /** First bytes of the file; empty if the server does not support ranges. */
+  /** First bytes of the file. Empty for status 304, and for status 200 except in a dry run. */
   readonly head: Buffer;
   readonly answer: Answer;
   /** Response with the whole file, from a server without range support. The server is already sending the body. */
@@ -98,7 +98,7 @@ interface Found extends Version {
 
 /**
  * Downloads a file if the publisher has a newer version. Keeps the existing file until the new file is complete and recognised.
- * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and the errors of the source's `recognise`
+ * @throws input errors `DOWNLOAD_…`, MappaleError `DISK_FULL`, `FOLDER_UNWRITABLE` (exit 2), and the errors of the source's `recognise`
  */
 export async function download(wanted: Wanted, around: Surroundings): Promise<Downloaded> {
   const found = await find(wanted, around);
@@ -314,7 +314,7 @@ function opaque(etag: string): string {
   return etag.replace(/^W\//, '');
 }
 
-/** Returns whether headers or bytes show that the server's file equals the local file. If they do not, the file is downloaded and compared. */
+/** Returns whether headers or bytes show that the server's file equals the local file. Otherwise, the file is downloaded and compared. */
 async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, around: Surroundings): Promise<boolean> {
   if (found.bytes !== null && found.bytes !== kept.bytes) return false;
   if (kept.url === around.hide(found.url)) {

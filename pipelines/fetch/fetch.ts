@@ -87,7 +87,7 @@ interface Task {
 /**
  * Downloads all files that need no manual download, and returns instructions for the other files. After a failure, other downloads continue, and the report
  * contains the failure.
- * @throws MappaleError `SOURCE_UNKNOWN`, `FOLDER_UNWRITABLE` (exit 2), `FETCH_RUNNING` (exit 7)
+ * @throws MappaleError `SOURCE_UNKNOWN`, `CONFIG_UNKNOWN`, `FOLDER_UNWRITABLE` (exit 2), `FETCH_RUNNING` (exit 7)
  */
 export async function fetchRegions(context: FetchContext, options: FetchOptions): Promise<FetchReport> {
   if (options.dryRun) return fetchAll(context, options);

@@ -72,7 +72,7 @@ function askedFile(folder: string): string {
   return join(folder, '.asked.json');
 }
 
-/** Returns the time of the last request of a region's files. @param folder download folder of a source @returns null if the files were never requested */
+/** Returns the time when all files of a region were last requested. @param folder download folder of a source @returns null if no such time is recorded */
 export async function readAsked(folder: string, region: string): Promise<Date | null> {
   const at = (await readJson(askedFile(folder), ASKED))?.[region];
   return at === undefined ? null : new Date(at);

@@ -19,7 +19,7 @@ export function typesOf(columns: Columns): ColumnType[] {
   return Object.values(columns).map((column) => column.replace(/\([^()]*\)| not null/g, '') as ColumnType);
 }
 
-/** Size in bytes at which a chunk is flushed. The last row of a chunk may exceed this size. Larger chunks would double the work of the garbage collector. */
+/** Default size in bytes at which a chunk is flushed. The last row may make a chunk larger. A larger default would double the garbage collector's work. */
 const CHUNK_BYTES = 65_536;
 /** Space in bytes that the buffer has for the last row of a chunk. The buffer grows for a longer row. */
 const LAST_ROW_BYTES = 8_192;
@@ -116,7 +116,7 @@ export class RowWriter {
     this.length = this.#rowStart;
   }
 
-  /** Ends the row, and flushes a full chunk. */
+  /** Ends the row, and flushes the chunk if the chunk is full. */
   end(): void {
     this.rows += 1;
     if (this.length >= this.#chunkBytes) this.flush();

@@ -305,7 +305,7 @@ const RESEMBLING = 0.6;
 /** Returns whether a header resembles the header of an edition. The reader reports the differences. */
 export function resembles(found: readonly string[], editions: Editions): boolean {
   const wanted = Object.values(editions).map((columns) => columns.filter((column) => column !== ''));
-  // Skips editions with many more columns, which excludes most tables of other sources quickly.
+  // Skips editions with many more columns than the header, which excludes most tables of other sources quickly.
   const possible = wanted.filter((columns) => found.length >= columns.length * RESEMBLING);
   if (possible.length === 0) return false;
   const names = found.map(normaliseHeader);
@@ -321,7 +321,7 @@ export interface ExpectedColumns<K extends string> {
   readonly ignored: Readonly<Record<string, string>>;
   /**
    * Ignored columns (keys of `ignored`, or `*` for all) that some known files lack, with the reason. All other ignored columns are required. If `editions` is
-   * set, only the editions determine which columns are required.
+   * set, only the editions determine which ignored columns are required.
    */
   readonly mayLack?: Readonly<Record<string, string>> | undefined;
   /** All columns of each known edition, including ignored columns. A header must have all columns of one edition, in any order. */
@@ -332,7 +332,7 @@ export interface ExpectedColumns<K extends string> {
   readonly at: string;
 }
 
-/** A column in a header that is neither mapped nor ignored, and that no known edition has. */
+/** A column in a header that is not mapped, not ignored, not data and not in a known edition. */
 interface AddedColumn {
   /** Name as published; a text such as `column 12` if the column has no name. */
   readonly name: string;
@@ -387,7 +387,7 @@ export class FoundColumns<K extends string> {
 /**
  * Finds the expected columns in a header by name, in any order. Also finds added columns, which the caller reports with `reportTo`. The readers of all table
  * formats call this function.
- * @throws input error `COLUMNS_CHANGED`, which lists missing columns, repeated columns and columns of a different edition
+ * @throws input error `COLUMNS_CHANGED`, which lists missing, added and repeated columns, and columns of a different edition
  */
 export function expectColumns<K extends string>(found: readonly string[], expected: ExpectedColumns<K>): FoundColumns<K> {
   const names = found.map(normaliseHeader);

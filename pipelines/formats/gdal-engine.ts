@@ -26,7 +26,7 @@ export function gdalEngine(only: VectorEngine | null): Promise<ChosenEngine> {
 }
 
 /**
- * Chooses gdal-async if the package can be loaded, otherwise gdal3.js.
+ * Chooses the engine `only`. If `only` is null, chooses gdal-async if the package can be loaded, otherwise gdal3.js.
  * @param only engine that a test requests, or null @throws MappaleError `GDAL_MISSING` (usage) with the command that installs the package
  */
 export async function chooseEngine(only: VectorEngine | null, loaders: EngineLoaders = LOADERS): Promise<ChosenEngine> {

@@ -172,7 +172,7 @@ function instance(): Promise<Wasm> {
   return loaded;
 }
 
-/** Runs a GDAL call. If the call crashes, the instance is not used again. */
+/** Runs a GDAL call. After a crash, files that are opened later use a new instance. */
 function guarded<T>(work: () => T): T {
   try {
     return work();
@@ -241,7 +241,7 @@ function layersOf(gdal: Wasm, dataset: number): GdalLayer[] {
 
 /**
  * Columns that the conversion adds after the fields of a layer, as [GDAL's field, name of the column]. A column is omitted if the layer already has a field
- * with this name.
+ * with the same name as GDAL's field.
  */
 const ADDED = [['FID', 'mappale fid'], ['OGR_GEOMETRY', 'mappale geometry']] as const;
 

@@ -30,7 +30,7 @@ export interface GdalFeature {
 
 export interface GdalBatch {
   readonly features: readonly GdalFeature[];
-  /** True after the last feature. */
+  /** True after the last feature or after a failure. */
   readonly ended: boolean;
   /** Error with which GDAL stopped reading, or null. */
   readonly failure: unknown;
@@ -88,7 +88,7 @@ export interface GdalCalls {
   flush(dataset: number, layerName: string): Promise<void>;
 }
 
-/** Returns a line of text about the engine. If the faster engine cannot be used, the line contains the command that installs this engine. */
+/** Returns a line of text about the engine. If the faster engine cannot be used, the line contains the command that installs the faster engine. */
 export function engineText({ engine, version, fallback }: EngineFacts): string {
   return `GDAL ${version} (${engine}${fallback === null ? '' : `; faster with gdal-async: ${GDAL_SETUP}`})`;
 }
@@ -106,7 +106,7 @@ export interface ChosenEngine extends EngineFacts {
 /** Default date to write into output files instead of the current time, so that the same input produces the same bytes. */
 export const FIXED_DATE = '2000-01-01T00:00:00.000Z';
 
-/** Size in bytes at which a batch of features ends. The last feature may exceed this size. */
+/** Size in bytes at which a batch of features ends. The last feature may make the batch larger. */
 export const BATCH_BYTES = 1_048_576;
 /** Maximum number of features that GDAL returns in a batch. */
 export const BATCH_FEATURES = 500;

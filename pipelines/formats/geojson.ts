@@ -1,6 +1,6 @@
 /**
  * Reads GeoJSON (RFC 7946, and the `crs` member of 2008) feature by feature, without GDAL. The reader reads the file twice, because the last feature may add a
- * field, and the CRS may follow the features. Only one feature is in memory at a time.
+ * field, and the CRS may follow the features. At most one batch of 500 features and one chunk of the file are in memory at a time.
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
@@ -50,7 +50,7 @@ class Splitter {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** Bytes of the last string at the top level of the document. The string is a key if a colon follows the string. */
+  /** First 64 bytes of the last string at the top level of the document. The string is a key if a colon follows the string. */
   #string: number[] = [];
   #key = '';
   #inFeatures = false;

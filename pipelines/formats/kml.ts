@@ -36,7 +36,7 @@ export interface Placemark {
 
 interface KmlHandler {
   placemark(placemark: Placemark): void;
-  /** Called for an XML fault outside placemarks, or if the document ends early. The reader cannot use the rest of the document. */
+  /** Called for an XML fault outside placemarks, for a text or nesting that exceeds a limit, or for an early end of the document. The rest is then unusable. */
   broken(message: string): void;
 }
 

@@ -35,7 +35,7 @@ const OWN_SHARE = 0.2;
 /** First UTF-8 bytes of `Ã`, `Â` and `â€`. */
 const MARKS = [Buffer.from([0xc3, 0x83]), Buffer.from([0xc3, 0x82]), Buffer.from([0xc3, 0xa2, 0xe2])];
 
-/** Returns whether the bytes may contain text that was encoded twice. If the result is false, no text was encoded twice. */
+/** Returns whether the bytes may contain text that was encoded twice. Does not detect text that was converted to lower case afterwards, such as `ã¬`. */
 export function mayBeDoubled(bytes: Buffer): boolean {
   return MARKS.some((mark) => bytes.includes(mark));
 }

@@ -1,7 +1,7 @@
 /**
  * Writes Parquet and GeoParquet by row groups. A GeoParquet file also has a geometry column and a column with the bounding boxes of the geometries. In
  * GeoParquet 1.1, geometries are bytes (WKB). In GeoParquet 2.0, geometries have Parquet's type GEOMETRY with statistics. The writer writes each complete
- * row group to disk, and then keeps only the group's position in memory.
+ * row group to disk, and then keeps only the group's metadata in memory.
  */
 import * as zlib from 'node:zlib';
 import { ParquetWriter, fileWriter } from 'hyparquet-writer';
@@ -56,7 +56,7 @@ const SIDES = ['xmin', 'ymin', 'xmax', 'ymax'] as const;
 /** Node's zstd function, available since Node 22.15; undefined in older versions. */
 const zstd = (zlib as { readonly zstdCompressSync?: (bytes: Uint8Array) => Buffer }).zstdCompressSync;
 
-/** Compression codec that this runtime supports. */
+/** Compression codec of the written files: zstd if this version of Node supports zstd, otherwise Snappy. */
 export const PARQUET_CODEC: 'ZSTD' | 'SNAPPY' = zstd === undefined ? 'SNAPPY' : 'ZSTD';
 
 const COMPRESSORS: NonNullable<WriterOptions['compressors']> = zstd === undefined ? {} : { ZSTD: (bytes) => zstd(bytes) };

@@ -1,6 +1,6 @@
 /**
- * Runs tasks in threads, one task at a time in each thread. A thread may produce messages faster than the caller consumes the messages, up to a limit in bytes.
- * Idle threads do not keep the process alive.
+ * Runs tasks in threads, one task at a time in each thread. A thread may produce messages faster than the caller consumes the messages. A task that calls
+ * `Outbox.wait` limits the size of the unconsumed messages. Idle threads do not keep the process alive.
  */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -47,7 +47,7 @@ export class Threads<Task, Message> {
   /** Current task of each thread; null for an idle thread. */
   readonly #threads = new Map<Worker, Part<Task, Message> | null>();
   readonly #waiting: Part<Task, Message>[] = [];
-  /** Reason why the last thread ended. */
+  /** Reason for the most recent end of a thread. */
   #reason = '';
 
   /** @param module TypeScript module that calls `serve` of `thread.ts` */

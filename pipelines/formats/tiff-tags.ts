@@ -25,7 +25,7 @@ export class RasterFile {
     this.at = at;
   }
 
-  /** Reads bytes. @throws input error `RASTER_DAMAGED` unless offset and length are whole numbers within the file */
+  /** Reads bytes. @throws input error `RASTER_DAMAGED` if the offset or length is not a whole number, or if the file does not contain all these bytes */
   async bytes(offset: number, length: number, what: string): Promise<Buffer> {
     const isWithin = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0 && offset + length <= this.size;
     if (!isWithin) throw this.damaged(`${what} of ${length} bytes at byte ${offset}`, `a file of ${this.size} bytes`);

@@ -185,7 +185,7 @@ class Drawing {
     this.#first ??= [0, 0];
   }
 
-  /** Returns the commands of the feature. A feature smaller than one unit is drawn as a square of one unit, so that the feature stays visible. */
+  /** Returns the commands of the feature. A feature without an area in units of the tile is drawn as a square of one unit and stays visible. */
   commands(): Bytes {
     if (this.#commands.length === 0) {
       const [column, row] = this.#first ?? [0, 0];

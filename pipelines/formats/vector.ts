@@ -29,12 +29,12 @@ export type VectorValue = string | number | null;
 
 export interface VectorField {
   readonly name: string;
-  /** Type of the values. `date` and `datetime` values are ISO text, and `other` values are text as formatted by GDAL. */
+  /** Type of the values. `date` and `datetime` values are ISO text, and `other` values are text whose format depends on GDAL. */
   readonly type: 'string' | 'integer' | 'real' | 'date' | 'datetime' | 'other';
 }
 
 export interface VectorFeature {
-  /** GDAL's feature id: 0-based record number in a shapefile, primary key in a GeoPackage. */
+  /** GDAL's feature id, such as the 0-based record number in a shapefile or the primary key in a GeoPackage; 0-based number of the feature in GeoJSON. */
   readonly fid: number;
   /** Number of the feature in reading order, from 1. This number is the record's position. */
   readonly position: number;
@@ -94,8 +94,8 @@ export function gdal<Name extends Call['name']>(at: string, name: Name, ...args:
 /**
  * Opens a vector file. Unpacks an entry of a zip to a temporary folder, because random access in deflated data is slow. Unpacking also verifies size and
  * CRC-32. `close` removes the unpacked files.
- * @throws input errors `GDAL_MISSING`, `VECTOR_FORMAT`, `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `GPKG_TRUNCATED`,
- * `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, and errors of the zip; `THREAD_ENDED` (bug)
+ * @throws input errors `GDAL_MISSING`, `VECTOR_FORMAT`, `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `DBF_HEADER`, `GPKG_TRUNCATED`,
+ * `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, `ENCODING_WRONG`, `NOT_A_FILE`, and errors of the zip; `THREAD_ENDED` (bug)
  */
 export async function openVector(path: VectorPath): Promise<VectorDataset> {
   const label = typeof path === 'string' ? basename(path) : `${path.zip.label}!${path.entry}`;
@@ -287,8 +287,8 @@ export class VectorDataset {
   }
 
   /**
-   * Streams the features of one layer in file order, with at most two batches in memory. @throws input error `FEATURES_MISSING` if the number of features
-   * differs from the layer's `featureCount`, `VECTOR_UNREADABLE` if a feature cannot be read
+   * Streams the features of one layer in file order, with at most two batches in memory. @throws input errors `LAYER_MISSING`, `CRS_MISSING`, `CRS_UNKNOWN`;
+   * `VECTOR_UNREADABLE` if a feature cannot be read, `FEATURES_MISSING` if the number of features differs from the layer's `featureCount`
    */
   async *features(which: string | VectorLayer): AsyncGenerator<VectorFeature> {
     const layer = this.layer(typeof which === 'string' ? which : which.name);

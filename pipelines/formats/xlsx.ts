@@ -8,7 +8,7 @@ import { ElementReader, type Element } from './elements.ts';
 import { counted, utf8Text } from './streams.ts';
 import type { ZipArchive } from './zip.ts';
 
-/** Number of rows in a batch. */
+/** Minimum number of rows in a batch, except in the last batch. */
 const BATCH_ROWS = 512;
 /** Maximum number of columns of a sheet, as in Excel 2007 and later. */
 const MOST_COLUMNS = 16_384;
@@ -79,7 +79,7 @@ export class Workbook {
 
   /**
    * Streams the rows of a sheet in batches. Leaves out rows without a value. @param counter counts the rows independently, see `XlsxRowCounter`
-   * @throws input error `XLSX_UNREADABLE` with the sheet's name
+   * @throws input error `XLSX_UNREADABLE` with the path of the sheet or of the shared texts
    */
   async *rows(sheet: XlsxSheet, counter?: XlsxRowCounter): AsyncGenerator<XlsxBatch> {
     this.#texts ??= await readTexts(this.#archive);

@@ -363,7 +363,7 @@ export class ZipArchive {
     return Buffer.concat(chunks).subarray(0, bytes);
   }
 
-  /** Returns a small entry as a whole. @throws input error `ZIP_MEMBER_TOO_LARGE` */
+  /** Returns a small entry as a whole. @throws input error `ZIP_MEMBER_TOO_LARGE`, and errors of `extent` and `inflated` */
   async buffer(path: string): Promise<Buffer> {
     const { size } = this.entry(path);
     if (size > WHOLE_BYTES) {
@@ -379,7 +379,7 @@ export class ZipArchive {
 
   /**
    * Decompresses an entry into a file, if there is enough space.
-   * @throws MappaleError `TEMP_FULL` (exit 2) with the member and the folder
+   * @throws MappaleError `TEMP_FULL` (exit 2) with the member and the folder; errors of `extent` and `inflated`
    */
   async spool(path: string, target: string): Promise<void> {
     const extent = await this.extent(path);

@@ -30,8 +30,8 @@ export interface Loaded extends Counts {
 
 /**
  * Runs the source's load.sql in the release's workspace, accounts for every staged row, runs the checks and attaches the layers.
- * @throws MappaleError `ACCOUNTING`, `TOO_MANY_REJECTS` (exit 4), `CHECKS_FAILED` (exit 5), `NO_RECORDS` (exit 3); Repetition if reused members must be read
- * again
+ * @throws MappaleError `ACCOUNTING` (exit 1), `TOO_MANY_REJECTS` (exit 4), `CHECKS_FAILED` (exit 5), `NO_RECORDS` (exit 3); Repetition if reused members must
+ * be read again
  */
 export async function load(database: Database, staged: Staged, runId: number, log: Log): Promise<Loaded> {
   const { located, schema, releaseId } = staged;
@@ -201,7 +201,7 @@ export async function notePlacesOfOldReleases(database: Database, sources: reado
  * Writes the rejects and duplicates of load.sql to the ledger, and verifies records = rows + rejects + duplicates for each member.
  * @param whole schema of the complete layers
  * @returns the counts of the release, and the number of rows of each layer
- * @throws MappaleError `ACCOUNTING`, `TOO_MANY_REJECTS` (exit 4)
+ * @throws MappaleError `ACCOUNTING` (exit 1), `TOO_MANY_REJECTS` (exit 4)
  */
 async function account(session: Session, { schema, releaseId, located }: Staged, whole: string): Promise<{ counts: Counts; held: Record<string, number> }> {
   const { source } = located;
@@ -230,7 +230,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged,
   return { counts, held };
 }
 
-/** Deletes the workspaces of interrupted runs. @returns the names of the deleted schemas */
+/** Deletes the workspaces of interrupted runs, and deletes unfinished releases from the ledger. @returns the names of the deleted schemas */
 export async function recoverStaging(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const left = await leftStaging(session);

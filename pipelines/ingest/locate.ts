@@ -193,7 +193,10 @@ const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string
   ['25504446', 'a PDF document', 'Use the publisher\'s data instead of the description.'],
 ];
 
-/** Returns an error for an unsupported format, encoding or line end in the first bytes, or for a shapefile without .dbf; otherwise null. */
+/**
+ * Returns an error for an unsupported format, encoding or line end in the first bytes, for a file that contains only a byte order mark, or for a shapefile
+ * without .dbf. Otherwise returns null.
+ */
 function formFault({ name, size, head, entries, siblings }: Probe, source: string): MappaleError | null {
   if (entries !== null || size === 0) return null;
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>

@@ -72,7 +72,7 @@ export interface EarlierMember extends MemberFacts, Counts {
   readonly memberId: number;
   /** Release whose partitions contain the rows. */
   readonly releaseId: number;
-  /** The member that was read from a file. Differs from `memberId` if the earlier member was itself reused. */
+  /** The member that was read from a file. Differs from `memberId` if the rows of `memberId` were copied from an earlier release. */
   readonly readAs: number;
 }
 
@@ -408,7 +408,7 @@ export function percent(share: number): string {
   return `${(share * 100).toFixed(2)} %`;
 }
 
-/** @throws MappaleError `TOO_MANY_REJECTS` (exit 4) above the manifest's limit, or if no row is left */
+/** @throws MappaleError `TOO_MANY_REJECTS` (exit 4) if all records are rejects, or if the rejects exceed both `TOLERATED` and the manifest's share */
 export function refuseRejects(located: Located, records: number, rejects: number): void {
   const limit = located.source.manifest.envelope.rejectShare;
   if (records === 0 || (rejects < records && (rejects / records <= limit || rejects <= TOLERATED))) return;

@@ -1,4 +1,4 @@
-/** Lists data folders, without opening files. Every file is listed once, and every unusable entry has a reason. */
+/** Lists data folders, without opening files. Every folder is listed once, even if links lead to the folder, and every unusable entry has a reason. */
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { sha256 } from '../contract/sql-files.ts';

@@ -92,8 +92,8 @@ export type Register = ReadonlyMap<string, number>;
 const NOTHING: CurrentFiles = { files: [], ties: [], elsewhere: [], fewer: [] };
 
 /**
- * Returns the files that may be current, without forgotten files. If the same bytes were loaded twice, only the later load counts, even if an earlier version
- * recognised a different source.
+ * Returns the files that may be current, without forgotten files. If a source loaded the same bytes twice, only the later load counts, even if the file was
+ * renamed, or if an earlier version recognised a different vintage or region.
  */
 export function countable(files: readonly LoadedFile[]): LoadedFile[] {
   const seen = new Set<string>();
@@ -117,7 +117,7 @@ export function logicalKey(file: Pick<LoadedFile, 'sourceId' | 'role' | 'vintage
   return JSON.stringify([file.sourceId, file.role, file.vintage, file.dated, file.region, file.complete, file.place, file.sha256]);
 }
 
-/** Returns whether a file supersedes all older files. */
+/** Returns whether a file is complete, and is not an export that may be incomplete. */
 function isWhole(file: LoadedFile): boolean {
   return file.complete && file.mayBeCut !== true;
 }
@@ -214,8 +214,9 @@ function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
 }
 
 /**
- * Returns whether the rows of a place in a file belong to the region. If a comune moved to a different region, the rows also belong to the region that still
- * has the comune's parcels. This does not apply if the file or the file's structure names a region.
+ * Returns whether the rows of a place in a file belong to the region. All rows belong to Italy, and rows without a known region belong to every region. If a
+ * comune moved to a different region, the rows also belong to the region that still has the comune's parcels. This does not apply if the file or the file's
+ * structure names a region.
  */
 function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, register, kept }: Pick<Question, 'region' | 'register' | 'kept'>): boolean {
   const placeRegion = regionOf(file, held, place, register);
@@ -269,9 +270,9 @@ function candidatesOf(question: Question, without: ReadonlySet<string>): Candida
 }
 
 /**
- * Removes the older files that a complete file supersedes, whatever places the older files have. A complete file of one tile or scenario supersedes only older
- * files of that tile or scenario. @param sorted files of one kind (see `Owners`), newest first @returns the remaining files, and the places that only the
- * superseded files contain
+ * Removes the older files that a complete file supersedes, whatever places the older files have. A complete file of one tile or scenario removes no files here,
+ * because `Owners` chooses the newest file of each place, tile or scenario. @param sorted files of one kind (see `Owners`), newest first @returns the remaining
+ * files; `fewer` compares the complete file with the superseded files, and is null if the superseded files do not have more places
  */
 function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly remaining: readonly Candidate[]; readonly fewer: Fewer | null } {
   const whole = sorted.find(({ file }) => isWhole(file) && file.place === null);

@@ -1,4 +1,4 @@
-/** Reads the durations of earlier runs on this database, from which a plan estimates time and disk space. */
+/** Reads the speed and size of earlier loads and builds on this database, from which a plan estimates time and disk space. */
 import { REGIONS } from '../contract/regions.ts';
 import type { Database, Row, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -21,7 +21,7 @@ export interface Experience {
   /** Number of published parcels, by region. */
   readonly parcels: ReadonlyMap<number, number>;
   readonly embedded: boolean;
-  /** Free bytes on the database's disk; null if the database is on another machine. */
+  /** Free bytes on the database's disk; null if the disk is unknown, such as the disk of a database on another machine. */
   readonly freeBytes: number | null;
 }
 
@@ -38,7 +38,7 @@ export async function readExperience(database: Database): Promise<Experience> {
   };
 }
 
-/** Returns the free bytes on the database's disk; null if the database is on another machine. */
+/** Returns the free bytes on the database's disk; null if the disk is unknown, such as the disk of a database on another machine. */
 async function freeBytesOf(database: Database): Promise<number | null> {
   const [, embedded = null] = /^pglite:(\/.*)$/.exec(database.label) ?? [];
   const [server] = database.engine === 'pglite' ? [] : await database.query<{ folder: string | null }>(statementsOf('server')('folder'));

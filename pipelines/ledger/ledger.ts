@@ -74,7 +74,10 @@ export async function noteFiles(session: Session, runId: number, present: readon
   await session.query(ledger('note_present'), [[...came], runId]);
 }
 
-/** Records why a release could not be loaded. Keeps the release's rejects. @returns the id of the release, or null if the release is not in the ledger */
+/**
+ * Records why a release could not be loaded. Keeps the release's rejects. @returns the id of the release, or null if the ledger has no release with this
+ * fingerprint in the state `staging`
+ */
 export async function failRelease(session: Session, fingerprint: string, error: MappaleError): Promise<number | null> {
   const [row] = await session.query<{ id: number }>(ledger('fail_release'), [fingerprint, JSON.stringify(error)]);
   return row?.id ?? null;

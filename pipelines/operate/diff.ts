@@ -24,7 +24,7 @@ export interface Difference {
 
 /**
  * Compares a region's current publication with the previous publication. @param region the region code
- * @returns the number of different rows, by table and comune. The function does not read tables that both publications share
+ * @returns the number of different rows, by table and comune. Leaves out equal tables and the table of search words
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */
 export async function diff(database: Database, region: number): Promise<Difference[]> {

@@ -77,7 +77,7 @@ interface ReportedTable {
   readonly rows_before: number | null;
   /** True if the table is unchanged since the previous publication. */
   readonly stands: boolean;
-  /** Build time in seconds; null if the table is unchanged or copied, or if an older version of the program built the table. */
+  /** Build time in seconds; null if the table is unchanged or copied, is a table of Italy (unit 0), or was built by an older version of the program. */
   readonly seconds: number | null;
 }
 

@@ -57,8 +57,9 @@ class SampleReached extends Error {}
 
 /**
  * Validates files and folders.
- * @param sample number of records to read from each file, or null for all records @returns a verdict for each file that a source recognises, that is unusable
- * or an unfinished download, or that the user named
+ * @param sample number of records to read from each file, or null for all records @returns a verdict for each file, without sidecars and copies of files. A
+ * file that no source recognises has a finding only if the file is an unfinished download, or if the user named the file
+ * @throws MappaleError `DATA_MISSING`, `DATA_EMPTY` (exit 2)
  */
 export async function validate(
   paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void,
@@ -291,7 +292,7 @@ export class ValidationSink implements Sink {
     const saidOf = (code: string, count: number): Pick<Finding, 'level' | 'detail' | 'hint'> => {
       const systematic = SYSTEMATIC.test(code);
       const level = tooMany || systematic || this.rows === 0 ? 'error' : 'warn';
-      const hint = tooMany || this.rows === 0 ? 'Compare these lines with the publisher\'s description.'
+      const hint = tooMany || this.rows === 0 ? 'Compare these records with the publisher\'s description.'
         : systematic ? 'The file was changed after the download. Use the downloaded file.'
           : 'Loading stores these records as rejects. To list rejects: npx mappale rejects';
       if (this.rows === 0) return { level, hint, detail: `expected usable records, found ${this.rejects} of ${seen} records refused` };

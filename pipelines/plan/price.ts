@@ -22,7 +22,7 @@ export interface Price {
   readonly seconds: number;
   readonly diskBytes: number;
   readonly memoryBytes: number;
-  /** Free bytes on the database's disk; null if the database is on another machine. */
+  /** Free bytes on the database's disk; null if the disk is unknown, such as the disk of a database on another machine. */
   readonly freeBytes: number | null;
   /** Share of the estimated seconds that comes from measurements on this database, 0–1. */
   readonly measured: number;

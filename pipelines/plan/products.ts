@@ -36,7 +36,7 @@ export interface Product {
   readonly incremental: boolean;
   /** Name of the published table, without schema; null if the table is not published. */
   readonly published: string | null;
-  /** True if the table cites a source that the published table does not cite. The quality gate then treats the table as on a first load. */
+  /** True if the table reads all sources of the published table and at least one more. The quality gate then treats the table as on a first load. */
   readonly hasNewSource: boolean;
 }
 

@@ -7,10 +7,7 @@ import { ODD_TEXT } from '../formats/malformed-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/**
- * Maximum length in bytes of an incomplete line at the end of a chunk, much longer than published lines. Without a limit, a file without line ends would fill
- * the memory.
- */
+/** Maximum length of a line in bytes, much longer than published lines. Without a limit, a file without line ends would fill the memory. */
 const MAX_LINE_BYTES = 65_536;
 
 export interface Line {
@@ -19,7 +16,7 @@ export interface Line {
   readonly text: string;
 }
 
-/** Returns the error for a line without an end. @param subject name of the file in the message, such as `table` @param most maximum length in bytes */
+/** Returns the error for a line that is too long. @param subject name of the file in the message, such as `table` @param most maximum length in bytes */
 export function lineTooLong(subject: string, at: string, most: number): MappaleError {
   return inputError(`a line of the ${subject} is too long`, {
     code: 'LINE_TOO_LONG', at, detail: `expected a line end within ${most} bytes, found none`, hint: 'Download the file again.',

@@ -56,8 +56,8 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
 }
 
 /**
- * Returns the reason for refusing an EWKB geometry with a coordinate that is infinite or means "no value"; null for any other geometry. Geometries in degrees
- * do not need this check, because `geometryOutsideItaly` also refuses such coordinates.
+ * Returns the reason for refusing an EWKB geometry with a coordinate that is infinite or means "no value"; null for any other geometry. Geometries that
+ * `geometryOutsideItaly` checks do not need this check, because that function also refuses such coordinates.
  */
 export function noDataAmong(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => {

@@ -1,6 +1,6 @@
 /**
- * Schemas of text and coordinate fields, which occur in several publishers' lists of points. The schemas do not check the position, because a record with a
- * wrong position can be located by its address.
+ * Schemas of text and coordinate fields, which occur in several publishers' lists of points. The schemas do not check whether coordinates are in Italy, because
+ * a record with wrong coordinates can be located by its address.
  */
 import { z } from 'zod';
 import { isNoData } from './no-data.ts';

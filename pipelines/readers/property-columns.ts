@@ -1,6 +1,6 @@
 /**
  * Checks the columns of documents in which each record names its properties, such as XML and JSON. A record may omit a property without a value. A column is
- * missing if none of the first records has the property.
+ * missing if none of the records before the check has the property.
  */
 import { expectColumns, knownBy, MOST_SAMPLES, type AddedColumnSink, type ExpectedColumns } from '../formats/csv.ts';
 
@@ -55,7 +55,7 @@ export class PropertyColumns<K extends string> {
     this.#judged = true;
   }
 
-  /** Ends the document, and checks the columns if the document is short. @throws input error `COLUMNS_CHANGED` */
+  /** Ends the document. Checks the columns if they were not checked before and the document has records. @throws input error `COLUMNS_CHANGED` */
   end(): void {
     if (!this.#judged && this.#records > 0) this.#judge();
   }

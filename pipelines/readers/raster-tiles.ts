@@ -117,7 +117,8 @@ function stemOf(path: string): string {
 /**
  * Reads a raster as one record. @param pattern pattern of the raster's file name. Exactly one entry of a zip must match @param schema schema of the columns,
  * whose messages state the expected values
- * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code of the schema, for a different product
+ * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code of the schema, for a different product; `RASTER_OTHER` for a raster
+ * without values in Italy
  */
 export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, schema: z.ZodType<Tile>): Promise<void> {
   const facts = await factsOf(file, pattern);

@@ -6,7 +6,7 @@ import { RowWriter } from '../formats/copy.ts';
 import { serve, type Outbox } from '../formats/thread.ts';
 import type { Columns, MemberFacts, MemberSink, Reject, Sink } from '../contract/source.ts';
 
-/** Size of a posted chunk of rows in bytes. Chunks are large, because each chunk wakes the main thread. */
+/** Size in bytes at which a chunk of rows is posted. Chunks are large, because each chunk wakes the main thread. */
 const POSTED_BYTES = 262_144;
 
 /** An action of the reader, which the thread posts to the main thread. */

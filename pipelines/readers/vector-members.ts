@@ -21,14 +21,14 @@ export interface VectorReading<K extends string> {
   /** Types that the known files declare for each mapped column. Files in formats without declared types, such as GeoJSON, are not checked. */
   readonly types: Readonly<Record<K, VectorType | readonly VectorType[]>>;
   /**
-   * True for a map of Europe. The reader skips records outside Italy, counts them as duplicates with the code `beside_italy`, and keeps records that cross the
-   * border.
+   * True for a map of Europe. The reader skips records whose bounding box does not intersect the box of Italy, and counts these records as duplicates with the
+   * code `beside_italy`.
    */
   readonly ofEurope?: true;
   /**
    * Converts a record to the values of the staging columns before the geometry, or to a reject.
-   * @param fields values by the project's column names; null for a missing optional column @param layer name of the layer: the table of a GeoPackage, otherwise
-   * the file name without extension
+   * @param fields values by the project's column names; null for a missing optional column @param layer name of the layer: the table of a GeoPackage or File
+   * Geodatabase, otherwise the file name without extension
    */
   row(fields: Readonly<Record<K, VectorValue>>, layer: string): { readonly values: readonly unknown[] } | Refusal;
 }
@@ -67,7 +67,7 @@ export interface LayerAside {
  */
 type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | LayerAside | null);
 
-/** Names of layers and files of a product that is published for several years. */
+/** Rules for the names of layers and files of a product that is published for several years. */
 export interface LayerNames {
   /** Subject in messages, such as `land cover`. */
   readonly subject: string;
@@ -105,7 +105,7 @@ class Layers {
  * Streams the features of one vector file into the sink.
  * @param others names of further vector files in the same folder, which are read with a plain file. The layers of these files are separate members
  * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without a vector file; `LAYER_MISSING` for a file without a spatial
- * layer, or if all layers are ignored
+ * layer, or if no layer is read and at least one layer is ignored with a reason
  */
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, others: readonly string[] = []): Promise<void> {
   const layers = new Layers();
@@ -276,7 +276,10 @@ export interface VectorLook {
   readonly changed: string | null;
   /** First bytes of the file. For a GeoPackage, these bytes contain the column names. */
   readonly head: Buffer;
-  /** Normalised property names of a GeoJSON feature; null for other formats, or if the first and last bytes contain no properties. */
+  /**
+   * Normalised property names of a GeoJSON feature; null for other formats, or if neither the first bytes nor, outside a zip, the last bytes contain the
+   * properties of a feature.
+   */
   readonly properties: readonly string[] | null;
 }
 
@@ -309,7 +312,10 @@ function propertiesOf(...texts: readonly string[]): string[] | null {
   return null;
 }
 
-/** Returns facts about the vector files in a probe; empty without vector files. Reads only the first and last bytes of each file. */
+/**
+ * Returns facts about the vector files in a probe; empty without vector files. Reads only the first bytes of each file, and the last bytes of a GeoJSON outside
+ * a zip.
+ */
 export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
   const isPlain = VECTOR_FILE.test(probe.name) || (/\.json$/i.test(probe.name) && isFeatureCollection(probe.head));

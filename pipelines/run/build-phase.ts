@@ -54,7 +54,7 @@ export async function buildItaly(refreshing: Refreshing, jobs: readonly BuildJob
 
 /**
  * Builds several regions in parallel, or the tables of a single region in parallel. If another run is building a region, waits for that run after all other
- * regions, and then builds the region if it is still stale.
+ * regions, and then builds the region if the region is still stale.
  */
 export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
   const { context, options, run, parallel } = refreshing;
@@ -65,7 +65,7 @@ export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJ
     return job === undefined ? null : { job, inventory: known.inventory };
   };
   const build = async (job: BuildJob): Promise<BuildPhase> => {
-    // Plans the region again, because another run may have built the region or loaded its files in the meantime.
+    // Plans the region again, because another run may have built the region, or loaded files of the region, in the meantime.
     const now = await run.current<Build | null>({ job, inventory }, () => current(job));
     return now === null ? NOTHING_BUILT : tryBuild(refreshing, now, tables);
   };

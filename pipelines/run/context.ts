@@ -30,7 +30,8 @@ interface ContextOptions {
 
 /**
  * Opens a context, runs the work and closes the context. For a command that writes, upgrades the database first.
- * @throws MappaleError `DATABASE_OUT_OF_DATE` (exit 6) for read-only commands, `MIGRATION_LOSES` (exit 2) for commands that write
+ * @throws the errors of `openDatabase`; for read-only commands, the errors of `requireCurrent`, such as `DATABASE_OUT_OF_DATE` (exit 6); for commands that
+ * write, the errors of `migrate`, such as `MIGRATION_LOSES` (exit 2)
  */
 export async function withContext<T>(options: ContextOptions, work: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig();

@@ -98,7 +98,7 @@ async function tryRelease(refreshing: Refreshing, job: LoadJob): Promise<Release
   return null;
 }
 
-/** Returns a survey without the files at these paths. */
+/** Returns a survey without the files at the given paths. */
 function withoutPaths(survey: Survey, paths: ReadonlySet<string>): Survey {
   const releases = survey.releases.flatMap((located) => {
     const files = located.files.filter(({ path }) => !paths.has(path));
@@ -130,7 +130,8 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
     }
   };
   const { releaseId: release, records, rows, rejects, duplicates, warnings } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
-    // Does not record a failure of the database, because the database may be unavailable. The next run then removes the workspace and reads the release again.
+    // Records neither a failure of the database, which may be unavailable, nor an unexpected error. The next run then removes the workspace and reads the
+    // release again.
     const failed = error instanceof MappaleError && error.kind !== 'database' ? await failRelease(database, fingerprint, error) : null;
     if (failed !== null) await dropStaging(database, failed);
     throw error;
@@ -142,7 +143,7 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
 }
 
 /**
- * Returns a function that finds a member of an earlier release by name, size and CRC-32. Only members that were read with the same version of the source are
+ * Returns a function that finds a member of an earlier release by name, size and CRC-32. Only members that were read with the same version of the reader are
  * found. The members may be in a different zip.
  */
 async function reusableMembers({ database }: Context, { source, region }: Located): Promise<Reusable> {

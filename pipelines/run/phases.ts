@@ -11,8 +11,8 @@ import { readKnown, type Refreshing } from './refreshing.ts';
 export { buildRegions } from './build-phase.ts';
 
 /**
- * Loads new files, finds the regions of their comuni, and builds Italy's tables. Concurrent runs perform this step one after another. @returns the regions to
- * build, and the results of this step
+ * Loads new files, finds the regions of the comuni in the loaded files, and builds Italy's tables. Concurrent runs perform this step one after another.
+ * @returns the regions to build, and the results of this step
  */
 export async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
   const { context, options, run } = refreshing;

@@ -1,7 +1,7 @@
 /**
  * Generates streets and accesses of the synthetic region, and determines the parcel of each access. The synthetic address file and the synthetic files of
- * points use these accesses. An access is inside a land parcel, or on a road or water near a land parcel or far from one. Distances are computed without
- * PostGIS.
+ * points use these accesses. An access is inside a land parcel, or on a road or water near a land parcel or far from one. Some accesses have no usable
+ * coordinates. Distances are computed without PostGIS.
  */
 import { cyclicItem, itemAt } from './items.ts';
 import { firstLand } from './make-region.ts';
@@ -200,7 +200,10 @@ class Placing {
     }
   }
 
-  /** Places one of `count` accesses in the first cell of a parcel. If the cell is at a street of a town, the access is near the street and has its name. */
+  /**
+   * Places one of `count` accesses in the first cell of a parcel. If the cell is at a street of a town, the access is near this street and has the name of the
+   * street.
+   */
   #placeAt(parcel: SyntheticParcel, [dx, dy]: readonly [number, number], count: number): Access {
     const [random, [cell]] = [this.#random, parcel.cells];
     const town = parcel.sheet.townAt(cell);
@@ -292,7 +295,7 @@ function numbering(random: Random, number = 1 + random.below(60)): Partial<Acces
   }
 }
 
-/** Returns the accesses for the test queries. No other access with a point has a number above 100. */
+/** Returns the accesses for the test queries. In a comune of realistic size, no other access with a point has a number above 100. */
 function questions(comune: SyntheticComune): { odonimo: string; localita?: string; access: Partial<Access> }[] {
   const number = (odonimo: string, civico: string, esponente = '', specificita = '', localita = ''): { odonimo: string; localita: string; access: Partial<Access> } => ({
     odonimo, localita, access: { civico, esponente, specificita, shown: `${civico}${esponente === '' ? '' : `/${esponente}`}${specificita === '' ? '' : ` ${specificita}`}` },

@@ -1,7 +1,7 @@
 /**
  * Generates areas over the synthetic region, for which the true values of parcels are simple to compute. The edges of areas run through the middles of cells.
- * Corners of parcels are at most 15 % of a cell from the lines between cells. Therefore an area covers at least a quarter of a cell of each parcel that the
- * area intersects. Coordinates are in cells from the region's south-west corner.
+ * Borders of land parcels are at most about a quarter of a cell from the lines between cells. Therefore an area that intersects a cell also covers a part of
+ * the land parcel with this cell. Coordinates are in cells from the region's south-west corner.
  */
 import { CELL_LAT, CELL_LON } from './cell-size.ts';
 import type { Projection } from './map-projection.ts';

@@ -5,7 +5,7 @@ import { notWritten } from '../formats/file-error.ts';
 import type { GeoPackageFeature, GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { gdal } from '../formats/vector.ts';
 
-/** Number of features in each message to GDAL's thread. */
+/** Maximum number of features in a message to GDAL's thread. */
 const WRITTEN_TOGETHER = 500;
 
 export type WrittenLayer = GeoPackageLayer & { readonly features: Iterable<GeoPackageFeature> };

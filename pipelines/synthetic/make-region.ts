@@ -358,8 +358,8 @@ function* sheetsOf(
 }
 
 /**
- * Generates a region, which depends only on the options. @throws MappaleError `SYNTHETIC_REGION` (exit 2) if an option is outside the allowed range, or if
- * there are more comuni than parcels
+ * Generates a region, which depends only on the options. @throws MappaleError `SYNTHETIC_REGION` (exit 2) if an option is outside the allowed range, if there
+ * are more comuni than parcels, or if a region with land registers has the form `place`
  */
 export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true, form = 'lattice' }: RegionOptions): SyntheticRegion {
   const place = PLACES.find((each) => each.code === code);
@@ -563,8 +563,9 @@ function takeRing(grouping: Grouping, random: Random): void {
 const NODES_ACROSS = SHEET_COLUMNS + 1;
 
 /**
- * Factor for the bend of the rows of a sheet, at most about an eightieth of a cell. Because of the bend, no corner is exactly at half the height of a parcel,
- * where the line through the representative point runs. Otherwise the rounding of corners in files in metres would decide the position of the point.
+ * Factor for the bend of the rows of cells in a land register. The bend is at most about an eightieth of a cell. Because of the bend, no corner is exactly at
+ * half the height of a parcel, where the line through the representative point runs. Otherwise the rounding of corners in files in metres would decide the
+ * position of the point.
  */
 const BOW = 20;
 

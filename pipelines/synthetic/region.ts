@@ -61,7 +61,7 @@ export interface SyntheticSheet {
   readonly section: string | null;
   /** Number of the sheet in the reference, four digits. */
   readonly sheet: string;
-  /** Attachment of the sheet, such as `A`; `0` for a sheet without attachment. */
+  /** Letter of the attachment (allegato), such as `A`; `0` for a sheet that is not an attachment. */
   readonly attachment: string;
   readonly development: string;
   /**
@@ -99,7 +99,7 @@ export interface CellTown {
   readonly isSquare: boolean;
   /** Side of the cell with a street or track; null if no side has one. */
   readonly side: 'west' | 'east' | 'south' | 'north' | null;
-  /** Number of the street or track in the comune, and position of the cell along it in cells. Both are 0 if `side` is null. */
+  /** Number of the street or track in the comune, and position of the cell along the street or track, in cells. Both numbers are 0 if `side` is null. */
   readonly street: number;
   readonly along: number;
 }
@@ -119,7 +119,7 @@ export interface SyntheticParcel {
   readonly polygons: readonly [SyntheticPolygon, ...SyntheticPolygon[]];
   /**
    * Columns (from the west) and rows (from the south) of the parcel's cells in the sheet. Sources use the cells to place zones and points. In the form `place`,
-   * the cells of roads and waters are the cells on both sides.
+   * the cells of a road or water are the cells on both sides. The cells of a road also include the town's square.
    */
   readonly cells: readonly [SyntheticCell, ...SyntheticCell[]];
 }
@@ -150,7 +150,7 @@ export interface SyntheticRegion {
   readonly dense: boolean;
   /** Box of all comuni in degrees: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
-  /** Returns the size of a comune and the middle of its town, in cells from the south-western corner of the comune; null in the form `lattice`. */
+  /** Returns the size of a comune and the middle of the comune's town, in cells from the south-western corner of the comune; null in the form `lattice`. */
   townOf(comune: SyntheticComune): Town | null;
   /** Converts a position in cells from the region's south-western corner to degrees. */
   place(position: readonly [x: number, y: number]): LonLat;

@@ -19,8 +19,8 @@ const MARGIN_M = 50;
 const MARGIN_DEG = 0.001;
 
 /**
- * Distances in degrees of longitude and latitude at which areas without data repeat in the ground model. About one of five sheets contains such an area. The
- * edges of the areas are between the cell centres of the surface model.
+ * Distances in degrees of longitude and latitude at which areas without data repeat in the ground model. About a quarter of the sheets intersect such an area.
+ * The edges of the areas are between the cell centres of the surface model.
  */
 const GAP_EVERY = [0.03, 0.02] as const;
 /** Box of an area without data, in degrees from the south-western corner of the rectangle with the sides `GAP_EVERY`. */
@@ -145,7 +145,7 @@ export interface Terrain {
   readonly cells: number;
 }
 
-/** Returns the true slope, aspect and other relief values of a parcel; null if a cell of the parcel has no value in the model. */
+/** Returns the true elevations, slopes, aspect and ruggedness of a parcel; null if a cell of the parcel has no value in the model. */
 export function reliefOf(model: Model, { polygons }: Pick<SyntheticParcel, 'polygons'>): Terrain | null {
   const cells = cellsOf(model, polygons);
   const elevations = cells.map(([column, row]) => model.value(column, row));

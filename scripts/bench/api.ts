@@ -3,8 +3,8 @@
  * the highest rates.
  *
  * For each kind of request, the benchmark measures the highest rate with 50 connections. Each connection sends the next request as soon as a response arrives.
- * The latency at the highest rate is always 50 divided by the rate. Therefore the benchmark also measures the latency at half of the highest rate. At the end,
- * the benchmark times ordinary requests of one token, alone and while another client loads the server.
+ * The mean latency at the highest rate is always 50 divided by the rate. Therefore the benchmark also measures the latency at half of the highest rate. At the
+ * end, the benchmark times ordinary requests of one token, alone and while another client loads the server.
  */
 import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -225,7 +225,7 @@ async function requestsOf(database: Database): Promise<Record<string, string[]>>
   };
 }
 
-/** Returns a street with a typing error: two letters of the longest word are swapped. */
+/** Returns a street with a typing error: two letters of the longest word are swapped. Does not change a street whose words all have fewer than four letters. */
 function mistyped(street: string): string {
   const words = street.split(' ');
   const at = words.map((word) => word.length).lastIndexOf(Math.max(...words.map((word) => word.length)));

@@ -17,7 +17,7 @@ import { inFolder, number, onFreshDatabase, runProgram, say, settle, thousands, 
 
 const DEFAULT_SIZE = 200_000;
 const MOST_COMUNI = 101;
-/** Minimum number of parcels in a comune: one whole sheet. */
+/** Approximate minimum number of parcels in a comune, the number in one whole sheet. */
 const LEAST_PARCELS = 100;
 /** Moves one parcel in 100, which is 1 %. */
 const ONE_PERCENT = 100;
@@ -33,7 +33,7 @@ type Check = (database: Database) => Promise<string>;
 
 interface Scenario {
   readonly name: string;
-  /** Changes the files before the refresh. */
+  /** Changes the files before the refresh. Returns the check to run after the refresh. */
   prepare(scene: Scene): Promise<Check>;
 }
 
@@ -126,7 +126,7 @@ const LOAD: Scenario = {
 
 /**
  * Returns a scenario in which the publisher issues the parcel documents of some comuni again.
- * @param of returns these comuni
+ * @param of returns the comuni whose documents are issued again
  * @param every one parcel in `every` parcels moves; null if no parcel moves
  */
 function reissued(name: string, of: (region: SyntheticRegion) => readonly SyntheticComune[], every: number | null): Scenario {

@@ -49,7 +49,7 @@ const THREE_METRES = 0.000027;
 
 /**
  * Moves parcels of a GML document three metres to the north or the south.
- * @param isMoved returns whether to move the parcel at a position
+ * @param isMoved returns whether to move the parcel at a position in the document, counted from 0
  * @returns the new document and the number of moved parcels
  */
 export function movedParcels(gml: string, isMoved: (position: number) => boolean, direction: 1 | -1 = 1): { readonly gml: string; readonly moved: number } {
@@ -75,8 +75,9 @@ interface Move {
 }
 
 /**
- * Returns the parcels to move in a night. The nights take all comuni except the first in turn. Each time that a comune is taken again, different parcels of the
- * comune move. Parcels that move a second time move back.
+ * Returns the parcels to move in a night. Each night moves parcels of one comune. The nights go through the comuni in order, without the first comune, and then
+ * start again. The parcels of a comune are divided into groups of equal size, and a remainder never moves. Each visit to a comune moves the next group. When
+ * all groups have moved, the groups move back one after another.
  * @param night number of the night, from 0
  * @param count number of parcels to move; fewer parcels move if the comune is smaller
  */

@@ -20,7 +20,7 @@ export const execute = promisify(execFile);
 export type Result = Measurement & { readonly bench: string };
 
 /**
- * Runs a benchmark, prints the measurements and returns the measurements. `sizes` are numbers of parcels, rows or points. Without sizes, a benchmark uses
+ * Runs a benchmark, and prints and returns the measurements. `sizes` are numbers of parcels, rows, points, nights or seconds. Without sizes, a benchmark uses
  * default sizes.
  */
 export type Bench = (databaseUrl: string, sizes: readonly number[]) => Promise<readonly Result[]>;

@@ -13,7 +13,7 @@ from information_schema.columns
 where table_schema = 'ledger' and data_type = 'timestamp with time zone'
 order by 1`;
 
-/** Checks that `daysGoBy` changes all time columns of the ledger. @throws Error if the ledger has a time column that is not listed */
+/** Checks that `daysGoBy` changes all time columns of the ledger. @throws Error if the time columns of the ledger are not exactly the listed columns */
 export async function refuseUnknownMoments(database: Database): Promise<void> {
   const known = Object.entries(MOMENTS).flatMap(([table, columns]) => columns.map((column) => `${table}.${column}`)).sort();
   const found = (await database.query<{ name: string }>(MOMENT_COLUMNS)).map(({ name }) => name).sort();

@@ -172,7 +172,10 @@ export function twoRows(sheet: Buffer): Buffer {
 
 const MEMBER = /<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g;
 
-/** Removes parcels from a GML file. @param isKept returns whether to keep the parcel at a position */
+/**
+ * Removes parcels from a GML file. @param isKept returns whether to keep a parcel. Receives the number of the parcel in the file, from 0, and the total number
+ * of parcels
+ */
 export function withoutParcels(content: Buffer, isKept: (position: number, count: number) => boolean): Buffer {
   const text = content.toString('utf8');
   const count = [...text.matchAll(MEMBER)].length;

@@ -30,9 +30,9 @@ export function lineOfNight({ night, day, kind, published, exits, codes, violati
 }
 
 /**
- * Returns a line for each size that grew too much. A long run compares the median of the last nights with the median of the nights after `WARM`. A short run
- * compares the median of the other nights with the first night. Medians are used because a single night may be larger: a publication keeps replaced rows until
- * the next publication.
+ * Returns a line for each size that grew too much, and in a long run also for each size that was too large after a single night. A long run compares the median
+ * of the last nights with the median of the nights after `WARM`. A short run compares the median of the other nights with the first night. Medians are used
+ * because a single night may be larger: a publication keeps replaced rows until the next publication.
  */
 export function growthViolations(nights: readonly Night[]): string[] {
   const isLong = nights.length > WARM + 2 * WINDOW;

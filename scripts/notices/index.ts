@@ -80,7 +80,7 @@ function sbomText(sbom: Sbom): string {
 
 /** Returns the paths of a package's licence files, or a note if the paths are not available. */
 function licenceFiles(folder: string, { os }: Locked): string {
-  // npm installs a package with `os` only on these platforms, but the notices must not depend on the platform.
+  // npm installs a package with `os` only on the listed platforms, but the notices must not depend on the platform.
   if (os !== undefined) return 'see the installed package on the platform';
   if (!existsSync(join(ROOT, folder))) throw new Error(`${folder} is not installed. Run npm ci first.`);
   const files = readdirSync(join(ROOT, folder)).filter((file) => LICENCE_FILE.test(file)).sort();

@@ -81,7 +81,7 @@ function errorIn(node: ts.Node): Expressions | null {
   return name === 'inputError' ? { ...found, kind: ts.factory.createStringLiteral('input') } : found;
 }
 
-/** Returns the name and parameters of a function: `function stop(…)` or `const stop = (…) => …`. */
+/** Returns the name and parameters of a function or method, such as `function stop(…)` or `const stop = (…) => …`; null for any other node. */
 function functionOf(node: ts.Node): { readonly name: string; readonly parameters: readonly string[] } | null {
   const parametersOf = (made: ts.SignatureDeclaration): string[] => made.parameters.map((parameter) => parameter.name.getText());
   if ((ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node)) && node.name !== undefined) {

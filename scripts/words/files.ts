@@ -7,7 +7,10 @@ import { sentencesOf, type Sentence } from './texts.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Matches files that are not checked: publishers' bytes, expected outputs, applied migrations, Italian text, and the list of phrases. */
+/**
+ * Matches files that are not checked: publishers' bytes, expected outputs, applied migrations, Italian text, the licence, and the files that list or test
+ * phrases.
+ */
 const LEFT_OUT = /(?:^|\/)(?:fixture|golden)\/|^sql\/migrations\/|italian|^scripts\/words\/(?:phrases|exceptions)\.ts$|^test\/architecture\/words\.test\.ts$|^LICENSE$/;
 
 export function readSentences(): Sentence[] {

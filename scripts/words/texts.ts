@@ -18,7 +18,7 @@ interface Text {
   readonly text: string;
 }
 
-/** Minimum number of words of a message. A shorter text is a name or a value. */
+/** Minimum number of words of a sentence or message. A shorter text is a name or a value. */
 const FEWEST_WORDS = 3;
 
 /** Returns the sentences of a file, in file order; none for an unknown type of file. */
@@ -92,7 +92,7 @@ function isRead(node: ts.Node): boolean {
   return !ts.isImportDeclaration(parent) && !ts.isExportDeclaration(parent) && !ts.isTaggedTemplateExpression(parent) && !ts.isLiteralTypeNode(parent);
 }
 
-/** Returns the text of a string literal with `…` for inserted values, or null if the text has too few words. */
+/** Returns the text of a string literal with `…` for inserted values, or null if the text has too few words or begins like an SQL statement. */
 function flat(node: ts.Node): string | null {
   const text = ts.isTemplateExpression(node) ? node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join('') : (node as ts.StringLiteralLike).text;
   return text.split(/\s+/).filter((word) => /^[A-Za-z][a-z]*[.,;:)]?$/.test(word)).length >= FEWEST_WORDS && !/^\s*(?:select|insert|with|create|alter|update|delete|drop)\s/.test(text) ? text : null;

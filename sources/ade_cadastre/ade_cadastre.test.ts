@@ -1,4 +1,4 @@
-/** Tests the reader of the cadastre with each quirk of the publisher's files. Each fixture is named after its quirk. */
+/** Tests the recognition and the reader of cadastral files, and the parsing of national cadastral references and province codes. */
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ describe('files of the cadastre', () => {
     expect(recognition).toEqual({ role: 'regione', vintage: '2026-07-01', region: { regione: 14, 'VALLE-AOSTA': 2, 'FRIULI-VENEZIA-GIULIA': 6 }[name], complete: name !== 'regione' });
   });
 
-  it('are dated by the newest entry of the outer zip, not by the inner zips', async () => {
+  it('are dated by the entries of the outer zip, not by the entries of inner zips', async () => {
     const path = join(folder, 'undated.zip');
     await writeZip(path, [['CB.zip', readFileSync(fixture('PS.zip')), { level: 0 }]]);
     expect((await trial(source, path)).recognition).toEqual({ role: 'regione', vintage: '1980-01-01', region: 14, complete: false });
@@ -113,7 +113,7 @@ describe('the national cadastral reference', () => {
     ['Z002B012700', { belfiore: 'Z002', section: 'B', sheet: '0127', attachment: '0', development: '0', label: null }],
     ['Z001_1234QU', { belfiore: 'Z001', section: null, sheet: '1234', attachment: 'Q', development: 'U', label: null }],
     ['Z001_0025D1.12/A.3', { belfiore: 'Z001', section: null, sheet: '0025', attachment: 'D', development: '1', label: '12/A.3' }],
-  ])('is parsed into the fields of the reference: %s', (text, parts) => {
+  ])('is parsed into comune, section, sheet, attachment, development and label: %s', (text, parts) => {
     expect(parseReference(text)).toEqual(parts);
   });
 

@@ -1,7 +1,7 @@
 /**
- * Parses one GML document from chunks of any size: the prologue, the members, then the epilogue. Each member becomes a row or a reported problem. Other
- * unexpected content becomes a problem or an error. If a member is not well-formed, the next member is still read. The publisher's files contain such
- * members, and the other members of the same file are valid.
+ * Parses one GML document from chunks of any size: the prologue, the members, then the epilogue. Each member becomes a row or a reported problem.
+ * Unexpected content outside the members becomes a problem or an error. If a member is not well-formed, the next member is still read. The publisher's
+ * files contain such members, and the other members of the same file are valid.
  */
 import { inputError } from '../../pipelines/contract/source.ts';
 import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, type XmlElement, type XmlRoot } from '../../pipelines/formats/xml.ts';
@@ -118,7 +118,8 @@ export class GmlDocument {
 
   /**
    * Appends bytes to the buffer. `process` reads the members in the buffer.
-   * @throws Refusal if the prologue is not well-formed. Input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` if the file contains a different type of document
+   * @throws Refusal if the prologue is not well-formed or has no root element within `PROLOGUE_BYTES`. Input error `ROOT_UNEXPECTED` if the root element is not
+   *   a feature collection, `XML_UNEXPECTED` if the document is not XML 1.0 in UTF-8 without DOCTYPE
    */
   push(chunk: Uint8Array): void {
     this.#append(chunk);
@@ -143,7 +144,10 @@ export class GmlDocument {
     }
   }
 
-  /** Ends the document after its last byte. @throws Refusal `document_truncated` if the document has no root element; input errors of `process` */
+  /**
+   * Processes the rest of the document, and compares the number of members with `numberReturned`. Call after the last chunk.
+   * @throws Refusal `document_truncated` if the document has no root element; input errors of `process`
+   */
   finish(): void {
     if (this.#prologue !== null) throw new Refusal('document_truncated', 'expected a GML document, found its end before the root element', START);
     this.#isComplete = true;
@@ -264,7 +268,7 @@ export class GmlDocument {
     }
   }
 
-  /** Reads the next element or text on the slow path. @returns false if more bytes are needed */
+  /** Reads the next element, end tag, comment or text without the scanner. @returns false if more bytes are needed or none are left */
   #step(): boolean {
     if (this.#state === 'skipping') return this.#skip();
     const buffer = this.#buffer;
@@ -322,7 +326,7 @@ export class GmlDocument {
     return value;
   }
 
-  /** Reads one element between the members: a member, or the collection's `boundedBy`. */
+  /** Reads one child element of the collection: a member, the collection's `boundedBy`, or an unexpected element. */
   #element(at: number): boolean {
     const buffer = this.#buffer;
     let nameEnd = at + 1;

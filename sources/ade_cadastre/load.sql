@@ -1,7 +1,7 @@
 -- purpose: repairs the geometries of parcels and sheets, and loads each reference once per file
 -- reads: staging.raw_parcel, staging.raw_sheet
 -- writes: layer.cadastral_parcel, layer.cadastral_sheet, layer.cadastral_coverage, duplicate, entangled, reject
--- grain: one row per parcel, one row per sheet, one row per document and sheet with parcels
+-- grain: one row per parcel, one row per sheet, one row per document, sheet and comune that the document states for the sheet's parcels
 -- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ treats them as identical (accuracy 1 m), so only the SRID changes
 
 -- Steps 1 to 3 collect the few rows that need a change. Step 4 writes each row once.
@@ -144,8 +144,8 @@ select
 from surplus
 where not same;
 
--- Record members that repeat references of other members. The choice of the kept row depends on both members. Members that repeat references of each other
--- are therefore reused only together. A reference that only one member repeats does not depend on other members.
+-- Record members that contain a reference of a different member. The choice of the kept row depends on all members with this reference, so these members are
+-- reused only together. A reference that is repeated only within one member does not depend on other members.
 create table entangled as
 select distinct r.member_id
 from (
@@ -170,7 +170,8 @@ select layer, member_id, position from refused
 union all
 select layer, member_id, position from surplus;
 
--- 4. Create the layers. The reader rejected contradictions between the reference and the identifiers, so the names are derived from the reference.
+-- 4. Create the layers. The reader rejected contradictions between the reference and the identifiers, so gml_id and the parts of the reference are derived
+-- from the reference.
 create table cadastral_parcel as
 select
   release.release_id,

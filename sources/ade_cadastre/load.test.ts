@@ -187,7 +187,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ].map((row) => ({ ...row, belfiore: 'Z001', gml_id: `CadastralZoning.IT.AGE.MAP.${row.reference}`, end_date: null, made_valid: false })));
   });
 
-  it('keep a parcel whose comune differs from the file name, with a warning', async () => {
+  it('keep a parcel whose comune differs from ADMINISTRATIVEUNIT or from the file name, and warn about the file name', async () => {
     const { parcels } = await loadFixture('file-of-another-comune.zip');
     expect(parcels.map(({ reference, file_belfiore }) => ({ reference, file_belfiore }))).toEqual([
       { reference: 'Z001_000100.1', file_belfiore: 'Z009' }, { reference: 'Z009_000100.1', file_belfiore: null },
@@ -197,7 +197,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(contradicting.parcels.map(({ reference, administrative_unit }) => ({ reference, administrative_unit }))).toEqual([{ reference: 'Z001_000100.5', administrative_unit: 'Z009' }]);
   });
 
-  it('reject each parcel outside Italy, and ask whether its axes were swapped', async () => {
+  it('reject each parcel outside Italy, and ask whether the axes were swapped only if the swapped position is in Italy', async () => {
     const { loaded, parcels, refused } = await loadFixture('axes-exchanged.gml');
     expect(loaded).toMatchObject({ records: 3, rows: 1, rejects: 2 });
     expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.A']);

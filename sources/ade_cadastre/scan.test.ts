@@ -69,7 +69,7 @@ function run(bytes: Buffer, { fast = true, chunk, memberBytes }: RunOptions = {}
   };
 }
 
-/** Returns the references and positions (lon, lat) of all members, or null if the document is not well-formed. */
+/** Returns the reference and the rings (longitude, latitude) of each member, or null if the document is not valid UTF-8 or not well-formed. */
 function plainReading(bytes: Buffer): { reference: string; rings: number[][] }[] | null {
   const members: { reference: string; rings: number[][] }[] = [];
   const parser = new SaxesParser({ xmlns: true });
@@ -102,7 +102,7 @@ function plainReading(bytes: Buffer): { reference: string; rings: number[][] }[]
   }
 }
 
-/** Returns the references and positions of COPY rows, in order. The reference is the third field, and the geometry is the last field. */
+/** Returns the byte offset, the reference and the rings of each COPY row, in order. These values are in the second, the third and the last field. */
 function copied(hex: string): { position: number; reference: string; rings: number[][] }[] {
   const bytes = Buffer.from(hex, 'hex');
   const rows = [];
@@ -206,7 +206,7 @@ describe('a damaged document', () => {
     expect(damagedDocuments).toBeGreaterThan(50);
   });
 
-  // A label occurs in five places, which must agree. Damage in only one place never reaches the scanner's check of characters.
+  // A label occurs in five places, which must agree. Damage in only one place is detected even without the scanner's check of characters.
   it('gives the strict parser\'s result if the same byte or snippet is inserted in all five copies of a label', () => {
     const text = fixture('parcels').toString('latin1');
     const parts: Buffer[] = [...Array.from({ length: 256 }, (_, byte) => Buffer.from([byte])), ...SNIPPETS];
@@ -299,7 +299,7 @@ describe('numbers', () => {
     return Buffer.from(fixture('wfs-answer-of-one-parcel').toString().replace(/(<gml:posList srsDimension="2">)[^<]*/, `$1${[...pairs, pairs[0]].join(' ')} `));
   }
 
-  it('are rounded like JavaScript\'s `Number`, with any number of digits', () => {
+  it('are rounded like JavaScript\'s `Number`, with up to 19 decimals', () => {
     for (let seed = 0; seed < 300; seed += 1) {
       const random = randomOf('numbers', seed);
       const number = (least: number, most: number): string => {
@@ -347,7 +347,7 @@ describe('the scanner', () => {
     expect(writer.rows).toBe(members);
   });
 
-  it('leaves unknown members to the strict parser and removes the partial row', () => {
+  it('leaves a member whose label contains an entity to the strict parser, and removes the partial row', () => {
     const bytes = fixture('entities-comments-and-other-spellings');
     const writer = new RowWriter(tables.raw_parcel, () => undefined);
     const scanner = new ParcelScanner(writer, 'Z001');

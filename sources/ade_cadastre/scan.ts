@@ -1,6 +1,6 @@
 /**
- * The fast path: converts the bytes of one parcel in the publisher's MapServer dialect to a row of a binary COPY. The scanner creates strings and objects
- * only for numbers that do not have eight decimals.
+ * The fast path: converts the bytes of one parcel in the publisher's MapServer dialect to a row of a binary COPY. The scanner creates a string only for a
+ * number that does not have eight decimals.
  *
  * The scanner accepts only known byte sequences: tags in the publisher's order and spelling, any XML white space between tags, names that agree with
  * each other, plain decimals and closed rings. For any other member, the scanner returns −1 and the strict parser reads the member. The scanner is wrong
@@ -43,7 +43,7 @@ const UNDERSCORE = 0x5f;
 /** Maximum length in bytes of a sequence of tags that is remembered. */
 const RUN_BYTES = 2_048;
 const { west: WEST, south: SOUTH, east: EAST, north: NORTH } = ITALY;
-/** Maximum length of a number in bytes. The scanner leaves numbers with `-` or an exponent to the strict parser. */
+/** Maximum length in bytes of a number and the character after it. The scanner leaves numbers with `-` or an exponent to the strict parser. */
 const NUMBER_BYTES = 40;
 
 /** Returns whether a byte is one of the four characters that XML calls white space. */
@@ -408,8 +408,8 @@ export class ParcelScanner {
   }
 
   /**
-   * Reads a plain decimal with the rounding of `Number`: the digits become one integer below 2^53, which is divided by a power of ten below 10^22.
-   * Both numbers are exact in a double. @returns NaN for any other text
+   * Reads a plain decimal with the rounding of `Number`. The digits of a number with eight decimals become one integer, which is divided by 10^8. The integer
+   * and 10^8 are exact in a double. `#anyNumber` reads all other numbers. @returns NaN if the text is not a plain decimal
    */
   #number(limit: number): number {
     const bytes = this.#bytes;
@@ -445,7 +445,7 @@ export class ParcelScanner {
     return (whole * 1e8 + fraction) / 1e8;
   }
 
-  /** Reads a plain decimal with any number of digits, in at most `NUMBER_BYTES`. @returns NaN for any other text */
+  /** Reads a plain decimal that has fewer than `NUMBER_BYTES` bytes. @returns NaN for any other text */
   #anyNumber(limit: number): number {
     const bytes = this.#bytes;
     const from = this.#at;

@@ -20,7 +20,7 @@ export const NAMESPACES = {
   CP: 'http://mapserver.gis.umn.edu/mapserver',
 } as const;
 
-/** The reason why an element is rejected. */
+/** The reason why a part of a document is rejected. */
 export class Refusal extends Error {
   readonly code: string;
   readonly place: Place;

@@ -51,7 +51,7 @@ function sheetCount(region: SyntheticRegion, comune: SyntheticComune): number {
   return count;
 }
 
-/** Converts a name to the publisher's spelling: capitals, spaces, and backticks in place of apostrophes and accents. */
+/** Converts a name to the publisher's spelling: capitals, spaces in place of hyphens, and backticks in place of apostrophes and accents. */
 export function cadastralName(name: string): string {
   return name.normalize('NFD').replace(/\p{M}/gu, '`').replaceAll("'", '`').replaceAll('-', ' ').toUpperCase();
 }
@@ -163,7 +163,7 @@ function quirkyMembers(region: SyntheticRegion): string[] {
     parcelMember(repeated.reference, repeated.label, comune.belfiore, repeated.polygons),
     parcelMember(contradicted.reference, contradicted.label, comune.belfiore, [boxPolygon(outside(region, 1))]),
     parcelMember(`${sheet}.9001`, '9001 & 9002', comune.belfiore, [boxPolygon(outside(region, 2))]),
-    // Two opposite corners are swapped, so the ring crosses itself.
+    // The two northern corners are swapped, so the ring crosses itself.
     parcelMember(`${sheet}.9003`, '9003', comune.belfiore, [[[a, b, d, c, a]]]),
     parcelMember(`${sheet}.9004`, '9004', comune.belfiore, [[[a, b, a]]]),
   ];

@@ -1,4 +1,4 @@
-/** Entry point of a reader thread: reads one document with the same result as `read` without threads. */
+/** Entry point of a reader thread. The thread reads documents with the same result as `read` without threads. */
 import { serveReader } from '../../pipelines/readers/threaded-sink.ts';
 import { readDocument, type Input } from './member.ts';
 import { tables } from './tables.ts';

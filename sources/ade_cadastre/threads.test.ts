@@ -100,7 +100,7 @@ describe('a zip of the cadastre', () => {
     expect(text(threaded.rows) === text(alone.rows)).toBe(true);
   });
 
-  it.each([[2, 0], [0, Infinity]])('starts %i threads, and gives the same result, if the calling thread reads the first %d bytes of documents', async (expected, unthreadedBytes) => {
+  it.each([[2, 0], [0, Infinity]])('is read with %i threads and the same result if the calling thread reads the first %d bytes of documents', async (expected, unthreadedBytes) => {
     const path = join(folder, `${expected}-threads.zip`);
     await writeZip(path, [province([50, 2000, 20])]);
     let started = 0;
@@ -150,7 +150,7 @@ describe('a zip of the cadastre', () => {
 });
 
 describeDatabase('staging by threads', (engine) => {
-  it('stages the same rows in the same order as without threads and accounts for each member', async () => {
+  it('stores the same rows, rejects and counts of each member, in the same order, as without threads', async () => {
     const database = await engine.openDatabase();
     const registered = await registerSource('ade_cadastre');
     await migrate(database, [registered]);

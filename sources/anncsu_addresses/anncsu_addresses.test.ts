@@ -51,7 +51,7 @@ describe('reading ANNCSU', () => {
     expect(zip.collected!.members[0]!.path).toBe('INDIR_MOLI_20260602.csv');
   });
 
-  it('reports a truncated zip as an error and never returns fewer rows', async () => {
+  it('reports a truncated or damaged zip as an error, and returns no rows of a truncated zip', async () => {
     const whole = readFileSync(await zipped('INDIR_MOLI_20260602.zip', 'INDIR_MOLI_20260602.csv', HEADER + line().repeat(2000)));
     for (const bytes of [whole.length - 30, Math.floor(whole.length / 2), 100]) {
       const { error, collected } = await trial(source, written('cut_20260602.zip', whole.subarray(0, bytes)));
@@ -99,7 +99,7 @@ describe('reading ANNCSU', () => {
     expect((await trial(source, await zipped('other_20260602.zip', 'readme.txt', 'text'))).recognition).toBeNull();
   });
 
-  it('keeps the line of a reject as published, even if the line is not text', async () => {
+  it('keeps the line of a reject as published, even if the line is not valid UTF-8', async () => {
     const bad = Buffer.from(line({ ODONIMO: 'VIA CAFF\u00e8' }), 'latin1');
     const { collected } = await trial(source, written('raw_20260602.csv', Buffer.concat([Buffer.from(HEADER + line({ CIVICO: '1A' })), bad])));
     const [first, second] = collected!.members[0]!.rejects;
@@ -107,7 +107,7 @@ describe('reading ANNCSU', () => {
     expect(Buffer.from(second!.raw as Buffer).equals(bad.subarray(0, -1))).toBe(true);
   });
 
-  it('rejects a file without line ends before the file fills the memory', async () => {
+  it('rejects a file with a line of three million bytes', async () => {
     const { error } = await trial(source, written('endless_20260602.csv', HEADER + 'x'.repeat(3_000_000)));
     expect(error?.code).toBe('ANNCSU_LINE_TOO_LONG');
   });

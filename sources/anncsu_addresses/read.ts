@@ -24,7 +24,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SEPARATOR = 0x3b;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Maximum length of a line in bytes. The publisher's lines have at most a few hundred bytes, so a file without line ends is not a file of ANNCSU. */
+/** Maximum length of a line in bytes. The publisher's lines have at most a few hundred bytes, so a file with a longer line is not a file of ANNCSU. */
 const LONGEST_LINE = 1_048_576;
 /** Types of the columns of raw_access up to metodo. */
 const ACCESS_TYPES: readonly ColumnType[] = [
@@ -53,7 +53,7 @@ interface Layout {
 /**
  * Parses the first line of a file.
  * @returns null if the line is not a header of ANNCSU
- * @throws `COLUMNS_CHANGED` if a column of the publisher's is missing, renamed or repeated
+ * @throws `COLUMNS_CHANGED` if one of the publisher's columns is missing, renamed or repeated
  */
 export function parseHeader(bytes: Buffer, at: string): Header | null {
   const line = (bytes.subarray(0, 3).equals(BOM) ? bytes.subarray(3) : bytes).toString('utf8').replace(/\r$/, '');
@@ -357,7 +357,7 @@ class IndirLines extends Lines {
     this.reject(code, message, text);
   }
 
-  /** Checks every column with the schema. */
+  /** Checks every column with the schema, and writes or rejects the line. */
   #slow(bytes: Buffer, start: number, end: number): void {
     const text = bytes.toString('utf8', start, end);
     const fields = this.fields(text, INDIR_COLUMNS);

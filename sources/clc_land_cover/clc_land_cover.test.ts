@@ -72,7 +72,7 @@ describe('the map of land cover', () => {
 });
 
 describeLoad('loading the map of land cover', 'clc_land_cover', (loaded) => {
-  it('cuts polygons, repairs invalid polygons, and records the names of classes and the covered regions', async () => {
+  it('cuts large polygons, repairs invalid polygons, rejects polygons without an area, and records the names of classes and the covered regions', async () => {
     const found = await loaded(`
       insert into raw_land_cover values
         (1, 1, 'EU_1', '211', 'Seminativi in aree non irrigue', st_buffer(st_setsrid(st_point(4650000, 2050000), 3035), 5000, 200)),

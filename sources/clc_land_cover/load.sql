@@ -1,7 +1,7 @@
 -- purpose: repairs polygons, reprojects them once, cuts them into pieces, and records class names and covered regions
 -- reads: staging.raw_land_cover, core.region_box
 -- writes: layer.land_cover_polygon, layer.land_cover_piece, layer.land_cover_class, layer.land_cover_reach
--- grain: one row per published polygon, per piece, per class of a member, and per member
+-- grain: one row per published polygon, one row per piece, one row per member and class, one row per member
 -- crs: from the file's CRS to EPSG:4326
 
 -- Edges are split into segments of at most 40 m before they are reprojected. See core.in_degrees. Neighbouring polygons share their edges, so the

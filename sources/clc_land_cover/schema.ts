@@ -54,6 +54,6 @@ const text = z.union([z.string(), z.number()], 'expected a text or a number').tr
 export const landCoverRow = z.strictObject({
   // 990, 995 and 999 of the raster legend (unclassified, no data) are not classes.
   code: text.refine((code) => CLASSES.has(code), 'expected one of the 44 classes, 111 to 523'),
-  // The column may be missing in a file that another program cut.
+  // The identifier may be empty in a file that another program cut.
   clc_id: z.union([text, z.null()]).transform((id) => (id === '' ? null : id)),
 }).transform(({ code, clc_id }) => ({ code, clc_id, description: CLASSES.get(code) ?? '' }));

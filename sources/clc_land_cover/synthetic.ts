@@ -25,7 +25,7 @@ type Density = typeof DENSE;
 const densityOf = ({ dense }: SyntheticRegion): Density => (dense ? DENSE : USUAL);
 /** Number of blocks per polygon of the matrix, in each direction. */
 const MATRIX = 16;
-/** Number of cells by which the matrix extends beyond the region. */
+/** Number of cells by which the matrix extends beyond the region: on each side in the form `place`, to the west and south in the form `lattice`. */
 const MARGIN = 30;
 
 /** A polygon: an area and its holes. */
@@ -39,7 +39,7 @@ const MATRICES: readonly string[] = ['211', '311', '231', '323'];
 const BANDS: readonly string[] = ['243', '242', '223', '311', '112', '221', '324', '313', '121', '321', '211', '512'];
 const VILLAGES: readonly string[] = ['112', '131', '142', '111', '333'];
 
-/** Returns the patches of the block whose south-west cell is (x, y). The patches are bands, and one of them contains a village. */
+/** Returns the patches of the block whose south-west cell is (x, y): three bands, and a village inside the middle band. */
 function patches({ block, cornersPerCell }: Density, x: number, y: number): Zone[] {
   const nth = x / block + 5 * (y / block);
   const band = (south: number, north: number): CellArea => jaggedArea([x + 4.5, y + south, x + 36.5, y + north], cornersPerCell);
@@ -61,7 +61,7 @@ function gap({ cornersPerCell }: Density, x: number, y: number): CellArea {
 function matrix(density: Density, grid: CellGrid, x: number, y: number): Zone {
   const { block } = density;
   const size = MATRIX * block;
-  // The border of the matrix runs through the middle of cells and encloses the region.
+  // Inside the region, the borders of the matrix polygons run through the middle of cells. The matrix encloses the region.
   const box: CellBox = [x === 0 ? -MARGIN : x + 0.5, y === 0 ? -MARGIN : y + 0.5, x + size + 0.5, y + size + 0.5];
   const holes: CellArea[] = [];
   for (let row = y; row < Math.min(y + size, grid.rows); row += block) {

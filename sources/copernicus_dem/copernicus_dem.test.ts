@@ -11,7 +11,7 @@ import { trial } from '../../test/harness/trial.ts';
 const folder = temporaryFolder();
 
 describe('a tile of the surface', () => {
-  it('is cut to the synthetic region, and a region across a corner of the tiles has four tiles', async () => {
+  it('ends half a second north of its northern degree and half a second west of its eastern degree, and a region at a corner has four tiles', async () => {
     const region = makeRegion({ parcels: 600, seed: 3 });
     await synthetic.write({ ...region, box: [14.99, 41.99, 15.01, 42] }, folder);
     expect(readdirSync(folder).sort()).toEqual(['N41_00_E014', 'N41_00_E015', 'N42_00_E014', 'N42_00_E015'].map((place) => `Copernicus_DSM_COG_10_${place}_00_DEM.tif`));

@@ -18,7 +18,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return reaches ? recognition : { ...recognition, ignored: `the tile ${place} is outside Italy` };
 }
 
-/** Converts a corner to signed degrees, `E014` to 14 and `S05` to −5. */
+/** Converts one coordinate of a tile's corner to signed degrees, `E014` to 14 and `S05` to −5. */
 function degrees(corner: string): number {
   return Number(corner.slice(1)) * (/^[SW]/i.test(corner) ? -1 : 1);
 }

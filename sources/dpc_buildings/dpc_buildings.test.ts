@@ -32,7 +32,7 @@ describe('the structural aggregates', () => {
 });
 
 describeLoad('loading the structural aggregates', 'dpc_buildings', (loaded) => {
-  it('repairs invalid footprints, rejects footprints without an area, and recognises equal footprints', async () => {
+  it('repairs invalid footprints, rejects footprints without an area, recognises equal footprints, and warns about very small footprints', async () => {
     const found = await loaded(`
       insert into raw_dpc_building values
         (1, 1, '14070901000000000100', '070901', 'srid=7794;polygon((7212000 4610000, 7212010 4610000, 7212010 4610020, 7212020 4610020, 7212020 4610010, 7212000 4610010, 7212000 4610000))'),

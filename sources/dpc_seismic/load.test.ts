@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeLoad } from '../../test/harness/loaded.ts';
 
 describeLoad('loading seismic zones', 'dpc_seismic', (loaded) => {
-  test('counts a repeated row as a duplicate and reports a contradicting row as an error', async () => {
+  test('counts a repeated row as a duplicate, and reports contradicting rows and zones that contradict their labels as errors', async () => {
     const zone = (position: number, code: string, label: string, digit: number): string => `insert into raw_seismic values (1, ${position}, 'Molise', 'CB', 'Finto', '${code}', '${label}', ${digit});`;
     await loaded([zone(2, '070901', '2A-3A', 2), zone(3, '070901', '2A-3A', 2), zone(4, '070902', '1-2A', 1), zone(5, '070903', '3S', 3)].join('\n'), async ({ session, checks }) => {
       expect(await session.query('select position::int4 as position, istat_code, label, zone::int4 as zone from seismic_zone order by position')).toEqual([

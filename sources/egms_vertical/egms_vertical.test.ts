@@ -174,7 +174,7 @@ describe('recognising files', () => {
     expect(await recognition(fixture('EGMS_L3_E46N20_100km_U.baseline.csv'))).toMatchObject({ role: 'vertical', vintage: '2015_2021' });
   });
 
-  it('treats issue _2 as newer than _1 of the same years, zipped or plain', async () => {
+  it('treats issue _2 as newer than _1, and _10 as newer than _2, of the same years, zipped or plain', async () => {
     const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
     const found: (Recognition | null)[] = [];
     for (const issue of ['1', '2', '10']) {

@@ -316,8 +316,8 @@ class TileRows {
   }
 
   /**
-   * Handles a repeated header, which occurs in concatenated tiles. A header with different date columns is accepted. A header with moved fields is an
-   * error, because the values would be read into the wrong columns.
+   * Checks a repeated header, which occurs in concatenated tiles. The date columns may differ from the first header.
+   * @throws `COLUMNS_CHANGED` if a field is missing or at a different position, because values would be read from the wrong columns
    */
   #headerAgain(line: string): void {
     const at = `${this.#at}:${this.#number}`;

@@ -12,7 +12,7 @@ import { trial } from '../../test/harness/trial.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 
-/** Headers before the series, as published. */
+/** Columns before the series, as published. */
 const OLDER = 'pid,easting,northing,height,rmse,mean_velocity,mean_velocity_std,acceleration,acceleration_std,seasonality,seasonality_std';
 const NEWER = 'pid,easting,northing,height_ortho,rmse_ts,mean_velocity,mean_velocity_std,acceleration,acceleration_std,seasonality,seasonality_std,gnss_velocity_n,gnss_velocity_e,gnss_velocity_u';
 const RELEASES: readonly (readonly [years: string, header: string])[] = [['2018_2022', OLDER], ['2019_2023', OLDER], ['2020_2024', NEWER]];
@@ -84,7 +84,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
     }
   });
 
-  it('is ignored with a reason when it is a renamed E component or the raster of a tile', async () => {
+  it('is ignored with a reason when it is a renamed E component, or the raster or metadata of a tile', async () => {
     expect((await trial(source, tile('naples_E.csv', columns))).recognition?.ignored).toContain('horizontal component E');
     for (const extension of ['tiff', 'tif', 'xml']) {
       expect((await trial(source, tile(nameOf('U', years).replace('csv', extension), columns))).recognition?.ignored).toContain('raster or metadata');
@@ -114,7 +114,7 @@ describe('EGMS files', () => {
   });
 
   const ustica = 'egms/EGMS_L3_E45N17_100km_U_2020_2024_1.zip';
-  it.skipIf(realData(ustica) === null)('include the real tile of Ustica of 2020–2024, which is read', async () => {
+  it.skipIf(realData(ustica) === null)('are read, such as the real tile of Ustica of 2020–2024 with 522 cells', async () => {
     const { collected, recognition } = await trial(source, realData(ustica)!);
     expect(recognition).toMatchObject({ vintage: '2020_2024', place: 'E45N17', dated: '001' });
     const rows = collected!.rows['raw_egms_cell']!;

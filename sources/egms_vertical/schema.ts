@@ -11,7 +11,7 @@ import { firstIssue, refusalOf, type Refusal } from '../../pipelines/readers/ref
 
 /** Side of a cell in metres. */
 export const CELL_M = 100;
-/** Maximum coordinate in EPSG:3035. All coordinates in Europe are positive. */
+/** Upper limit of coordinates in EPSG:3035. The coordinates in Europe are positive and below this limit. */
 export const MAX_COORDINATE_M = 10_000_000;
 /** Maximum velocity. Interferometry cannot measure a metre per year, so a higher value is a no-data value or belongs to a different column. */
 export const MAX_VELOCITY_MM_YEAR = 1_000;

@@ -35,7 +35,7 @@ interface Layout {
 const LAYOUT: Layout = { columns: EDITIONS['2020–2024'].join(','), reference: '2.1,-0.7,-1.5,' };
 const OLDER_LAYOUT: Layout = { columns: EDITIONS['2015–2023'].join(','), reference: '' };
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Velocities at and next to the limits of the classes. At least one tenth of the measured cells have one of these values. */
+/** Velocities at and next to the limits of the classes. About one tenth of the measured cells have a velocity from this list. */
 const BOUNDARY_VELOCITIES = [-2, -5, -10, -20, 2, 0, -1.9, -2.1, 2.1, 1.9];
 const BOUNDARY_ACCELERATIONS = [0.1, -0.1, 0.11, -0.11, 0];
 
@@ -92,7 +92,7 @@ function dateColumns(firstDay: string, count: number): string {
   return Array.from({ length: count }, (_, i) => new Date(start + i * 6 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')).join(',');
 }
 
-/** Returns 32 variants of the end of a line: seasonality, reference network and a series. The reader skips these columns. */
+/** Returns 32 variants of the end of a line, which follows the acceleration. The reader skips these columns. */
 function tails(dates: number, { reference }: Layout): string[] {
   return Array.from({ length: 32 }, (_, variant) => {
     const series = Array.from({ length: dates }, (_unused, i) => (Math.round(10 * (3 * Math.sin(i / 9 + variant) - i * 0.02 * variant)) / 10).toFixed(1));

@@ -18,7 +18,7 @@ function place([lon, lat]: readonly [number, number]): readonly [number, number]
   return [(lon + 180) / CELL, (90 - lat) / CELL];
 }
 
-/** Returns the yield in kWh/kWp per year as written to the file, from 1,080 to 1,520, so that all classes occur. */
+/** Returns the yield in kWh/kWp per year as written to the file, from 1,080 to 1,520, so that all classes of the section `solar` occur. */
 function value(seed: number, column: number, row: number): number {
   return Math.fround(1300 + 160 * Math.sin(column * 0.9 + seed) + 60 * Math.cos(row * 1.3 - seed));
 }

@@ -10,8 +10,8 @@ export const record = z.object({ use: code, type: code, state: code, level: code
   .transform((fields) => ({
     ...fields,
     /**
-     * False for `01` (under construction), `02` (ruin) and `edifc_sot` `02` (underground). Buildings with the state `91` (unknown) count, because a quarter
-     * of a region's buildings have this state.
+     * False for the states `01` (under construction) and `02` (ruin), and for `edifc_sot` `02` (underground). Buildings with the state `91` (unknown) count,
+     * because a quarter of the buildings of Umbria have this state.
      */
     counts: fields.state !== '01' && fields.state !== '02' && fields.level !== '02',
     /** True if the code of the use starts with `01`, such as `01`, `0101` and `0102`. */

@@ -33,7 +33,7 @@ function* buildings(region: SyntheticRegion, part: (building: SyntheticBuilding)
 function layer(region: SyntheticRegion, name: string, part: (building: SyntheticBuilding) => boolean): WrittenLayer {
   return {
     name, srid: 7794, geometry: 'MultiPolygon25D', fields: FIELDS,
-    // Coordinates are whole multiples of a step that is far smaller than a wall, so that the expected values match the written numbers.
+    // Coordinates are rounded to 10⁻⁸ m, so that the expected values match the written numbers.
     options: ['XORIGIN=6000000', 'YORIGIN=3000000', 'XYSCALE=100000000'],
     features: (function* () {
       for (const { number, polygon, use, state, underground, name: called, belfiore } of buildings(region, part)) {

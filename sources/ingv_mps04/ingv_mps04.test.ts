@@ -95,7 +95,7 @@ describe('the grid of ground acceleration', () => {
     ['a blank of Unicode after the header', '', ['\u00A0\n']],
     ['a byte order mark after the header', '', ['\uFEFF\n']],
     ['a NUL after the header', '', ['\0\n']],
-  ])('has each line counted once if the file contains %s', async (_what, before, after) => {
+  ])('has one record per line after the header that is not blank, if the file contains %s', async (_what, before, after) => {
     const path = join(folder, 'blank.txt');
     writeFileSync(path, [before, 'id,lon,lat,ag\n', ...after, '1,14.00,42.00,0.1234\n'].join(''));
     const { collected } = await trial(source, path);
@@ -150,7 +150,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     expect(found.violations).toEqual([]);
   });
 
-  it('accepts two files that have the same nodes in one release', async () => {
+  it('accepts files with the same nodes in one release, and determines the step of each file separately', async () => {
     const found = await loaded(database, 'ingv_mps04', `
       update member set file_id = member_id;
       insert into raw_pga_node values (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.02, 42.00, 0.1250), (2, 2, 14.00, 42.00, 0.1234), (3, 2, 14.00, 42.00, 0.1301), (3, 3, 14.05, 42.00, 0.1301)`,
@@ -173,7 +173,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     expect(found.violations).toEqual([['pga_node_smooth', 1]]);
   });
 
-  it('uses the same representative points for the synthetic region as the database does', async () => {
+  it('computes the same representative points for the expected values as the database', async () => {
     const ring = (points: readonly LonLat[]): readonly LonLat[] => [...points, points[0]!];
     const shapes: readonly (readonly (readonly (readonly LonLat[])[])[])[] = [
       [[ring([[0, 0], [4, 0], [4, 1], [1, 1], [1, 4], [0, 4]])]],

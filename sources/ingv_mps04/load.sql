@@ -4,7 +4,7 @@
 -- grain: one row per node; a node that is published twice is kept once
 -- crs: none; lon and lat are degrees of ED50, EPSG:4230
 
--- The step of a file is the published step that divides most coordinates. The tolerance of 1e-4 of a step is 20 cm.
+-- The step of a file is the published step that divides most coordinates. The tolerance of 1e-4 of a step is about 20 or 50 cm.
 create table grid as
 select distinct on (member.file_id)
   member.file_id,

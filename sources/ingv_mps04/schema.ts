@@ -4,7 +4,7 @@ import { ITALY, outsideItaly } from '../../pipelines/readers/italy.ts';
 import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 
-/** Margin of the grid beyond the coasts and borders, in degrees. */
+/** Margin around the box of Italy in degrees, because the grid extends beyond the coasts and borders. */
 const MARGIN = 1;
 const decimal = z.string().regex(/^-?\d+(?:\.\d+)?$/, 'expected a decimal number').transform(Number);
 

@@ -1,7 +1,7 @@
 -- purpose: repairs polygons, reprojects them once, cuts them into pieces, and records the area that each scenario covers
 -- reads: staging.raw_flood_hazard, core.region_box
 -- writes: layer.flood_hazard, layer.flood_hazard_piece, layer.flood_coverage
--- grain: one row per published polygon, per piece, and per scenario of a member
+-- grain: one row per published polygon, one row per piece, one row per member and scenario
 -- crs: from the file's CRS to EPSG:4326
 
 -- Edges are split into segments of at most 10 m before they are reprojected. See core.in_degrees.

@@ -14,8 +14,8 @@ import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts
 
 /**
  * The quirks repeat in square blocks with sides of `block` cells. The valley also repeats, in the southern 16 rows of each block. Italy has one polygon per
- * thousand parcels, floods cover a tenth of the country, and outlines have a corner about every 20 m. A dense region has nine times as many
- * polygons, and outlines with a corner every 5 m.
+ * thousand parcels, floods cover a tenth of the country, and outlines have a corner about every 20 m. A dense region has nine times as many quirks per
+ * area, and outlines with a corner about every 5 m.
  */
 const DENSE = { block: 40, cornersPerCell: 8 };
 const USUAL = { block: 120, cornersPerCell: 2 };

@@ -72,7 +72,7 @@ describe('the landslide mosaic', () => {
 });
 
 describeLoad('loading the landslide mosaic', 'ispra_landslide', (loaded) => {
-  it('keeps an area of undetermined class with a warning, and repairs invalid areas', async () => {
+  it('keeps an area of undetermined class with a warning, repairs invalid polygons, and rejects polygons without an area', async () => {
     const found = await loaded(`
       insert into raw_landslide_hazard values
         (1, 1, 'P3', 'Elevata P3', 'srid=32632;polygon((500000 4600000, 502000 4600000, 502000 4604000, 504000 4604000, 504000 4602000, 500000 4602000, 500000 4600000))'),
@@ -84,7 +84,7 @@ describeLoad('loading the landslide mosaic', 'ispra_landslide', (loaded) => {
       coverage: await session.query('select member_id, position, regions from landslide_coverage'),
       violations: (await checks()).map(({ name, level }) => [name, level]),
     }));
-    // The areas are at about 9° E 41.5° N, in Corsica. No region box contains the areas, so `regions` is empty.
+    // The areas are at about 9° E 41.5° N, in Corsica. No region's box overlaps the areas, so `regions` is empty.
     expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [] }]);
     expect(found.rows).toEqual([
       { position: 1, class: 'P3', label: 'Elevata P3', valid: true, hectares: 801 },

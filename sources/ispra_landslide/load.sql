@@ -1,7 +1,7 @@
 -- purpose: repairs polygons, reprojects them once, cuts them into pieces, and records the covered regions
 -- reads: staging.raw_landslide_hazard, core.region_box
 -- writes: layer.landslide_hazard, layer.landslide_hazard_piece, layer.landslide_coverage
--- grain: one row per published polygon, per piece, and per member
+-- grain: one row per published polygon, one row per piece, one row per member
 -- crs: from the file's CRS to EPSG:4326
 
 -- Edges are split into segments of at most 10 m before they are reprojected. See core.in_degrees.

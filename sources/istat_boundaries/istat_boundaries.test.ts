@@ -70,7 +70,7 @@ describe('the boundaries', () => {
     });
   });
 
-  test('do not include census sections, even in a file with the name of boundaries', async () => {
+  test('are not recognised in a file of census sections, even if its name resembles that of a boundary file', async () => {
     const geometry = { type: 'polygon', polygons: [boxPolygon([900_000, 4_600_000, 901_000, 4_601_000])] } as const;
     await writeShapefile(folder, 'ComSez2021', {
       type: 'polygon', srid: 32632,

@@ -46,7 +46,7 @@ function cells(name: string): XlsxValue[][] {
 }
 
 describe('reading indicators', () => {
-  it('gives the same rows from a workbook and from the CSV', async () => {
+  it('gives the same rows and rejects from a workbook and from the CSV', async () => {
     for (const name of ['R02_indicatori_2021_sezioni', 'R02_Finta_2023_sezioni', 'codes-that-became-numbers', 'counts-that-are-none']) {
       const path = join(folder, `${name}.xlsx`);
       await writeXlsx(path, 'R02', cells(`${name}.csv`));
@@ -179,7 +179,7 @@ describe('files of a different census year', () => {
     expect(await recognition(path)).toMatchObject({ role: `indicators_${year}_bases`, ...expected });
   });
 
-  it('are rejected inside a national zip of 2021', async () => {
+  it('make the reader reject a national zip of 2021 that contains one of them', async () => {
     const zip = join(folder, 'Dati_regionali_2021.zip');
     const entry = (name: string, key: string): ZipEntry => [name, Buffer.from(readFileSync(fixture('R02_indicatori_2021_sezioni.csv'), 'utf8').replace('SEZ21_ID', key))];
     await writeZip(zip, [entry('R02_indicatori_2021_sezioni.csv', 'SEZ21_ID'), entry('R03_indicatori_2011_sezioni.csv', 'SEZ2011')]);

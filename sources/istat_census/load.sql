@@ -31,7 +31,7 @@ select
   st_multi(case when valid then geom else st_collectionextract(st_makevalid(geom), 3) end) as geom
 from judged;
 
--- The first polygon with an area of each census section in a file is kept.
+-- Keeps the first record with an area of each census section in a file. The other records with an area are duplicates.
 insert into duplicate (member_id, position, code)
 select
   member_id,

@@ -51,8 +51,8 @@ export function otherRegion(found: number, region: number | null): Refusal | nul
 }
 
 /**
- * Reads the indicators from a workbook, a CSV file, or each workbook and CSV file of a zip. The position is the row number of the sheet or the line number of
- * the CSV.
+ * Reads the indicators from a workbook, a CSV file, or each workbook and CSV file of a zip. The position of a record is the row number in the sheet or the
+ * line number in the CSV.
  */
 export async function readIndicators(file: InputFile, sink: Sink): Promise<void> {
   const name = file.name.toLowerCase();

@@ -18,7 +18,7 @@ const WHOLE_INDICATORS: WholeName = { whole: /^(?:Dati_regionali_\d{4}|R\d{2}_in
 /** Pattern of the names of workbooks since 2023, such as `R18_Calabria_2023_sezioni.xlsx`. */
 const REGION_WORKBOOK = /^R\d{2}_(.+)_\d{4}_sezioni$/i;
 const BASES_VINTAGE = 'basi_2021';
-/** Pattern of the tables that come with the geometry, as CSV (UTF-16, tabs), xlsx and ods. */
+/** Pattern of the names of the tables that come with the geometry, as CSV (UTF-16, tabs), xlsx and ods. */
 const COMPANION = /^(?:(?:SEZ|LOC|ISAM|ZIC|ASC[123])_)?R\d{2}_21\b.*\.(?:csv|xlsx|ods)$/i;
 const FIELD_LIST = /^TRACCIATO\b.*\.(?:xlsx|csv)$/i;
 const OLD_BASES = 'the file has the key of the census sections of 2011, whose geometry is not loaded. Use the issue of July 2024 or later, which has the same file name and the key SEZ21_ID';

@@ -235,7 +235,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
         const lives = knowledge !== 'unpopulated';
         yield feature(section.number, section.polygons, lives ? (figures['P1'] ?? 0) : 0, lives ? (figures['PF1'] ?? 0) : 0);
       }
-      // Polygons that are not sections: a small polygon over the first parcels, and a contested area over the whole comune.
+      // Fictitious sections: a small polygon in the north-western corner of each comune, and a contested area over the whole of every third comune.
       const [west, south, east, north] = comune.box;
       const small: SyntheticSheet['box'] = [west, north - 0.001, west + 0.001, north];
       yield feature(HOMELESS, [[boxRing(small)]], 12, 12);

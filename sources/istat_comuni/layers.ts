@@ -1,4 +1,4 @@
-/** Current comuni with their codes in other sources. */
+/** Current comuni with their cadastral, ISTAT and former ISTAT codes. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {

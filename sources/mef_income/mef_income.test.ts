@@ -82,7 +82,7 @@ describeDatabase('the Gini index of brackets', (engine) => {
     };
   });
 
-  it('is 0 if all groups have the same income', async () => {
+  it('is 0 if all groups have the same average income', async () => {
     expect(await gini([null, 10, 20], [null, 1000, 2000], null, null)).toBe(0);
   });
 
@@ -102,7 +102,7 @@ describeDatabase('the Gini index of brackets', (engine) => {
     expect(await gini([10, 10, 10], [-500, 1000, 1000], null, null)).toBe(0);
   });
 
-  it('counts withheld amounts as one group if the total determines them', async () => {
+  it('counts the withheld brackets as one group if a total is published', async () => {
     expect(await gini([null, 3, null], [null, 3, null], 4, 6)).toBe(0.25);
   });
 

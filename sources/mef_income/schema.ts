@@ -48,7 +48,7 @@ const pairOf = (words: string): string[] => [`${words} - Frequenza`, `${words} -
  * Returns the columns of an edition.
  * @param key columns that come before the comune
  * @param credit name of the tax credit
- * @param total columns that come before the brackets
+ * @param total name of the total, which comes directly before the brackets; empty if no total is published
  */
 const editionOf = (key: readonly string[], credit: 'Bonus spettante' | 'Trattamento spettante', total: readonly string[]): string[] => [
   'Anno di imposta', ...key, 'Codice catastale', 'Codice Istat Comune', 'Denominazione Comune', 'Sigla Provincia', 'Regione', 'Codice Istat Regione', 'Numero contribuenti',

@@ -32,7 +32,7 @@ describe('the query result and the ministry\'s list', () => {
     return { names: files.map(({ file: { name } }) => name), ties: ties.length, roles: [list.role, answer.role] };
   }
 
-  it('are two roles of one series, and the query result is used without a contradiction if both have the same day', async () => {
+  it('are two roles of one series, and only the query result is used if both have the same day', async () => {
     expect(await active('20261101', '20261101')).toEqual({ names: ['luoghi_della_cultura_20261101.csv'], ties: 0, roles: ['published', 'places'] });
   });
 

@@ -77,7 +77,7 @@ describe('the query of places of culture', () => {
     ]);
   });
 
-  it('is read with the first complete pair of coordinates, and with the label only if there is no institutional name', async () => {
+  it('returns places that are read with the first complete pair of coordinates, and with the label only if there is no institutional name', async () => {
     expect(await staged(answerOf(QUERY, readTurtle(text('fixture/made_endpoint.ttl'))))).toMatchObject([
       { name: 'Museo di nulla', class: 'Storia', lat: 41.501, lon: 14.501, number: 12, street_words: ['roma'], comune_key: 'campo finto' },
       { name: 'Museo di nulla', class: 'Arte' },

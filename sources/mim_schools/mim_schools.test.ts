@@ -10,7 +10,7 @@ import { trial } from '../../test/harness/trial.ts';
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 describe('the lists of schools', () => {
-  test.each(['ANNOSCOLASTICO', 'CODICEISTITUTORIFERIMENTO'])('are rejected under a different name if the column %s is missing', async (column) => {
+  test.each(['ANNOSCOLASTICO', 'CODICEISTITUTORIFERIMENTO'])('are rejected if the column %s is missing, even under a different file name', async (column) => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const path = join(folder, 'copy-under-another-name.csv');

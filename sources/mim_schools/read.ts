@@ -10,7 +10,7 @@ import { COLUMNS, EDITIONS, school } from './schema.ts';
 const BATCH = 1000;
 
 /**
- * Reads the file as a stream. The position is the number of the record's last line. @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`,
+ * Reads the file as a stream. The position of a record is the number of its last line. @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`,
  * `ENCODING_WRONG`, `COLUMNS_CHANGED`
  */
 export async function read(file: InputFile, sink: Sink): Promise<void> {

@@ -62,7 +62,8 @@ function* stateLines(region: SyntheticRegion): Generator<string> {
   yield record(region, STAT, first, { CODICESCUOLA: id(1), CODICECOMUNESCUOLA: '070901' });
   yield record(region, STAT, first, { CODICESCUOLA: id(2), ANNOSCOLASTICO: '2025' });
   yield `${record(region, STAT, first, { CODICESCUOLA: id(3), INDIRIZZOSCUOLA: NONE }).trimEnd()},di troppo\n`;
-  // The cadastral code belongs to a suppressed comune, so the names of the comune and the province identify the comune.
+  // The cadastral code belongs to no current comune, so the names of the comune and the province identify the comune. In the second row, no comune has the
+  // name.
   yield record(region, STAT, first, { CODICESCUOLA: id(4), CODICECOMUNESCUOLA: 'Y999', INDIRIZZOSCUOLA: NONE });
   yield record(region, STAT, first, { CODICESCUOLA: id(5), CODICECOMUNESCUOLA: 'Y999', DESCRIZIONECOMUNE: 'PAESE CHE NON ESISTE', INDIRIZZOSCUOLA: 'VIA ROMA 1' });
 }

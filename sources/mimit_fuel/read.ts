@@ -17,7 +17,7 @@ export function separatorOf(header: string): '|' | ';' {
 }
 
 /**
- * Reads the file as a stream. The position is the line number, and the line with the day is line 1. @throws input errors `COLUMNS_CHANGED`,
+ * Reads the file as a stream. The position of a record is its line number. The line with the day is line 1. @throws input errors `COLUMNS_CHANGED`,
  * `REGISTER_EMPTY`
  */
 export async function read(file: InputFile, sink: Sink): Promise<void> {

@@ -1,7 +1,7 @@
 import { platesOfRegion } from '../../pipelines/contract/regions.ts';
 import type { Download, Edition } from '../../pipelines/contract/download.ts';
 
-/** Returns the two newest half-years that should be published. The second half of a year is published from April on, and the first half from November on. */
+/** Returns the two newest half-years that should be published. The second half of a year is expected from April on, and the first half from November on. */
 function halfYears(today: Date): readonly [newest: string, before: string] {
   const [year, month] = [today.getUTCFullYear(), today.getUTCMonth() + 1];
   if (month >= 11) return [`${year}1`, `${year - 1}2`];

@@ -20,7 +20,7 @@ const folder = temporaryFolder();
 
 describe('OMI files', () => {
   it.each(['perimeter-refused-placemarks.kml', 'perimeter-part-off-africa.kml', 'perimeter-rings-too-short.kml'])(
-    'keep the rejected parts of %s, so that a retry rejects only these parts again',
+    'keep each rejected record of %s, which is rejected for the same reason when it is read again',
     async (name) => {
       const { collected } = await trial(source, join(FOLDER, 'fixture', name));
       const rejects = collected!.members[0]!.rejects;
@@ -70,7 +70,7 @@ describe('OMI files', () => {
     expect((await trial(source, path)).error).toMatchObject({ code: 'KMZ_INCOMPLETE', detail: expect.stringMatching(/^expected \d+ comuni as in the index, found 0$/) });
   });
 
-  it('have the tax code in the name of the zip masked', async () => {
+  it('have a name in which the tax code is masked and all other text is kept', async () => {
     expect(maskTaxCode('QIP294582_RSSMRA80A01H501U.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('QIP294582_12345678901.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('copia di rssmra80a01h501u.zip')).toBe('copia di ***.zip');
@@ -91,7 +91,7 @@ describe('title lines and document names', () => {
     expect(parseTitle(line)).toEqual(expected);
   });
 
-  it('state the half-year of perimeters and the day on which they were generated', () => {
+  it('state the half-year of perimeters and, if the day exists, the day and time of generation', () => {
     expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: '2019-02-22', time: '15:55' });
     expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 31/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: null, time: null });
     expect(parseDocumentName('GORIZIA')).toBeNull();

@@ -163,7 +163,7 @@ interface Header {
   readonly width: number;
 }
 
-/** Parses the header. Every line, including the header, ends with an additional semicolon. @throws input error `COLUMNS_CHANGED` */
+/** Parses the header. The header and every record end with an additional semicolon. @throws input error `COLUMNS_CHANGED` */
 function headerOf(kind: Kind, line: Line, at: string): Header {
   const cells = line.text.split(';').map((cell) => cell.trim());
   if (cells.at(-1) === '') cells.pop();

@@ -99,7 +99,7 @@ function holeParcel(region: SyntheticRegion, comune: SyntheticComune): Synthetic
     const inner = parcel.cells.every(([column, row]) => column > 0 && column < SHEET_COLUMNS - 1 && row > 0 && row < SHEET_ROWS - 1);
     if (inner && parcel.kind === 'land' && parcel.polygons.length === 1 && parcel.polygons[0].length === 1) return parcel;
   }
-  throw new RangeError(`${comune.belfiore} must have a parcel with one ring inside its first sheet, found none`);
+  throw new RangeError(`${comune.belfiore} must have a land parcel with one ring that is not at the border of its sheet, found none`);
 }
 
 // --- quotations --------------------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ function away(region: SyntheticRegion, comune: SyntheticComune, number: number, 
   return boxRing([west, south, west + size, south + size]);
 }
 
-/** Returns the polygons of each zone of a comune. The polygons have the publisher's errors: slivers, a part off Africa, and a ring that crosses itself. */
+/** Returns the polygons of each zone of a comune. In the first two comuni, some polygons have the publisher's errors, such as a ring that crosses itself. */
 function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): Map<string, string[]> {
   const era = eraOf(halfYear);
   const hole = holeParcel(region, comune);

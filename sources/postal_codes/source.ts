@@ -26,7 +26,10 @@ function hasColumns({ cap, belfiore, istat_code }: ReturnType<typeof columnsOf>,
   return name === 'cap' ? cap !== undefined || hasCode : cap !== undefined && hasCode;
 }
 
-/** Returns whether the first line is the header of a table of comuni and CAP, without columns of other tables. */
+/**
+ * Returns whether the first line is the header of a table of comuni and CAP. The header has at most MAX_COLUMNS columns, contains the columns that `hasColumns`
+ * requires, and contains no columns of other tables.
+ */
 function isTable(head: Buffer, name: Name): boolean {
   const line = firstLine(head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, ''));
   const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));

@@ -6,7 +6,7 @@ const PUBLISHED = {
   pharmacy_id: ['text not null', 'cod_farmacia. A pharmacy that moved has several rows, and at most one of these rows is open'],
   name: ['text not null', 'descrizione_farmacia'],
   address: ['text', 'indirizzo; null if not stated'],
-  istat_code: ['text not null', 'ISTAT code of the comune, 6 digits, text, in some cases of a former comune'],
+  istat_code: ['text not null', 'ISTAT code of the comune or of a former comune, 6 digits, text'],
   ...PUBLISHED_COMUNE,
   type: ['text', 'descrizione_tipologia: Ordinaria, Succursale, Dispensario; null if not stated'],
   opened_on: ['date', 'data_inizio_validita; null if not stated'],

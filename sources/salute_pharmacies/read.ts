@@ -10,7 +10,9 @@ import { COLUMNS, EDITIONS, OPTIONAL, markEntities, pharmacy, withoutEntities } 
 
 const BATCH = 1000;
 
-/** Reads the file as a stream. The position is the line number, and the header is line 1. @throws input errors `COLUMNS_CHANGED`, `LIST_EMPTY` */
+/**
+ * Reads the file as a stream. The position of a record is its line number. The header is line 1. @throws input errors `COLUMNS_CHANGED`, `LIST_EMPTY`
+ */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ path: '', size: file.size });
   let columns: FoundColumns<keyof typeof COLUMNS> | null = null;

@@ -31,7 +31,7 @@ describe('the list of pharmacies', () => {
     expect(collected!.rows['raw_pharmacy']).toMatchObject([{ pharmacy_id: '7', istat_code: '070901', lat: 41.5, lon: 14.5 }]);
   });
 
-  it('rejects a row with a day that does not exist', async () => {
+  it('is read, but rows with a day that does not exist are rejected', async () => {
     const row = (opened: string, closed: string): string => `7;1;VIA ROMA 1;FARMACIA FINTA;0;86100;070901;CAMPO FINTO;-;070;CB;CAMPOBASSO;140;MOLISE;${opened};${closed};Ordinaria;1;41,5;14,5;1`;
     const rows = [row('30/06/2012', '2024-02-29'), row('2012-06-31', '-'), row('31/06/2012', '-'), row('-', '2023-02-29 00:00:00'), row('-', '2023-13-01')];
     const { collected } = await trial(source, written(dayName('csv'), `${[HEADER_2026, ...rows].join('\r\n')}\r\n`));

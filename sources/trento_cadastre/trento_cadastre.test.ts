@@ -33,7 +33,7 @@ describe('a comune catastale of Trento', () => {
 });
 
 describe('the synthetic land register', () => {
-  it('has pieces that add up to their parcel, and a boundary with the total area of the parcels', () => {
+  it('has pieces whose areas add up to the area of their parcel, and a boundary with the total area of the parcels', () => {
     for (const of of region.comuniCatastali.filter(({ prefix }) => prefix.startsWith('IT.TN.'))) {
       const parcels = [...region.sheets(of.comune)].filter(({ comuneCatastale }) => comuneCatastale === of).flatMap((sheet) => [...region.parcelsOf(sheet)]);
       for (const parcel of parcels) {

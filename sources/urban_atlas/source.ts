@@ -8,8 +8,8 @@ import { manifest } from './manifest.ts';
 import { LAND_USE, landUseOf, OF_THE_YEAR } from './schema.ts';
 
 /**
- * Pattern of names such as `IT025L3_NAPOLI_UA2018_v013`: the code of the urban area, its name, the year, the rest. If the rest is not an issue, `_Boundary` or
- * `_UrbanCore`, the file is a different product.
+ * Pattern of names such as `IT025L3_NAPOLI_UA2018_v013`: the code of the urban area, its name, the year, the rest. If the rest is not empty, and neither an
+ * issue nor `_Boundary` or `_UrbanCore`, the file is a different product.
  */
 const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
 const ISSUE = /^_v(\d+)$/i;

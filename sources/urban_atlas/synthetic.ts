@@ -1,6 +1,6 @@
 /**
- * Writes the Urban Atlas of the synthetic region: one file for every eighth comune, starting with the first (largest) comune. In the middle of a comune, the
- * blocks are divided into lots of half a hectare. Elsewhere, each block is one lot. The streets between the blocks are one polygon with a hole for each block.
+ * Writes the Urban Atlas of the synthetic region: one file for every eighth comune, starting with the first (largest) comune. In the middle of a town, each
+ * block is divided into six lots. Elsewhere, each block is one lot. The streets between the blocks are one polygon with a hole for each block.
  * The urban area has the boundary of the comune. The layer of the city is a part of the comune and is not read.
  */
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 
 /** Size of a block in cells, including half of the streets around the block. */
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
-/** Half the width of a street in cells. Streets are 8 m wide. */
+/** Half the width of a street in cells. Streets are 8 to 9 m wide. */
 const STREET = 0.1;
 /** Width of the road along the border of a comune, in cells. */
 const BORDER = 0.6;
@@ -54,7 +54,7 @@ function isTown({ index }: SyntheticComune): boolean {
 /** Returns the west, south, east and north edges of a comune in cells. */
 function extentOf(grid: CellGrid, region: SyntheticRegion, comune: SyntheticComune): CellBox {
   const [west, south] = grid.cornerOf(comune);
-  // All comuni have the same size.
+  // The boxes of all comuni have the same size.
   const across = Math.round((region.box[2] - region.box[0]) / (comune.box[2] - comune.box[0]));
   const down = Math.round((region.box[3] - region.box[1]) / (comune.box[3] - comune.box[1]));
   return [west, south, west + grid.columns / across, south + grid.rows / down];
@@ -95,7 +95,7 @@ function lotLines([west, south]: CellBox): readonly [left: number, right: number
   return [west + 1.9, west + 3.9, south + 1.9];
 }
 
-/** Returns the ring of a block. In the form `place`, edges are bent, so the ring has the corners of the lots. */
+/** Returns the ring of a block. In the form `place`, edges are bent, so the ring of a central block also has the corners of the lots. */
 function blockRing(town: TownExtent, column: number, row: number): CellRing {
   const box = blockBox(town.extent, column, row);
   if (!town.isBent || !isCentral(town, column, row)) return boxRing(box);

@@ -27,7 +27,7 @@ describe('light at night', () => {
     expect(trials[0]!.collected!.rows['raw_tile']![0]).toMatchObject({ no_data: '65535', sample_type: 'uint16' });
   });
 
-  /** Writes a tile with 2,400 × 2,400 cells. All cells have the same radiance, and every third cell of one row within Italy has the fill value. */
+  /** Writes a tile with 2,400 × 2,400 cells. Every third cell of one row in Italy's box has the fill value. All other cells have the same radiance. */
   function tile(name: string, radiance: number, fillType: ViirsTile['fillType'] = '<f'): string {
     const cells = new Float32Array(2400 * 2400).fill(radiance);
     for (let cell = 1000 * 2400; cell < 1001 * 2400; cell += 3) cells[cell] = -999.9;
@@ -35,7 +35,7 @@ describe('light at night', () => {
     return join(folder, name);
   }
 
-  it.each(['<f', '<d', 'text', null] as const)('is read from collection 2 with fill values inside Italy if the fill value is of type %s', async (fillType) => {
+  it.each(['<f', '<d', 'text', null] as const)('is read from collection 2 with fill values inside Italy (type of the attribute _FillValue: %s)', async (fillType) => {
     const { collected, error } = await trial(source, tile('VNP46A4.A2025001.h19v04.002.2026120045030.h5', 12.5, fillType));
     expect(error).toBeNull();
     expect(collected!.rows['raw_tile']![0]).toMatchObject({ no_data: '-999.9', sample_type: 'float32', min_value: 12.5, max_value: 12.5 });
@@ -73,7 +73,7 @@ describe('light at night', () => {
       }
     });
 
-    it('is read from a zip that also contains a different raster of the product', async () => {
+    it('is read from a zip that also contains a different raster of the product, and ignored if the zip contains only that raster', async () => {
       const path = join(folder, 'VNL_2022.zip');
       await writeZip(path, ['cf_cvg', 'average'].map((part): ZipEntry => [`${PRODUCT}.${part}.dat.tif`, bytes]));
       const { recognition, collected } = await trial(source, path);
@@ -99,7 +99,8 @@ describe('light at night', () => {
     const issues = found.map((each) => each?.dated ?? '');
     expect([...issues].sort()).toEqual(issues);
     expect(new Set(issues).size).toBe(names.length);
-    // An earlier version of mappale stored only the time of production. These texts must sort before the new texts.
+    // Databases may still contain values of an earlier version, which stored only the time of production. Such values must sort before the values that this
+    // version stores.
     expect(issues.every((issue) => issue > '2027300000000')).toBe(true);
   });
 });

@@ -14,7 +14,7 @@ language sql immutable parallel safe as $$
   where length(p_word) between 4 and 64
     and substr(p_word, n, 1) <> substr(p_word, n + 1, 1)
 $$;
-comment on function api.transposed(text) is 'Variants of a word, each with one pair of neighbouring letters exchanged, such as roma for rmoa. Empty for words with fewer than 4 letters';
+comment on function api.transposed(text) is 'Variants of a word, each with one pair of neighbouring letters exchanged, such as roma for rmoa. Empty for words with fewer than 4 or more than 64 letters';
 
 -- Uses set_config instead of a `set` clause, because only a superuser can restore a function with `set pg_trgm...` from a dump.
 create or replace function api.similar_from(p_threshold real) returns text

@@ -459,7 +459,7 @@ begin
       case
         when n.same_colour and n.same_exponent then case when n.number = r.number then 0 else 1 end
         when n.same_colour and n.exponent is null then 2
-        -- Ranks exponents with the same beginning last, because B and BIS, or T and TER, are different numbers.
+        -- Ranks an exponent with the same beginning after the nearest number, because B and BIS, or T and TER, are different numbers.
         when n.same_colour and r.exponent is not null and (starts_with(n.exponent, r.exponent) or starts_with(r.exponent, n.exponent)) then 7
         when n.same_colour then 3
         when n.same_exponent then 4
@@ -622,7 +622,7 @@ begin
     and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
 end
 $$;
-comment on function api.geocode_numbers(jsonb, int4, bool) is 'Access points that may match a reading of a query. Rank 0 is the number in the query (or an access point without a number, if the query asks for one), rank 1 the end of a range, and ranks 2–5 the number with a different exponent or colour. Rank 6 is the next higher or lower number on the same side of the street, or the nearest kilometre position. Rank 7 is an exponent with the same beginning, or the nearest number of the other series (red or black). Rank 9 is the street';
+comment on function api.geocode_numbers(jsonb, int4, bool) is 'Access points that may match a reading of a query. Rank 0 is the number or kilometre position in the query (or an access point without a number, if the query asks for one), rank 1 the end of a range, and ranks 2–5 the number with a different exponent or colour. Rank 6 is the next higher or lower number on the same side of the street, or the nearest kilometre position. Rank 7 is an exponent with the same beginning, or the nearest number of the other series (red or black). Rank 9 is the street';
 
 create or replace function api.has_addresses(p_comuni text[]) returns bool
 language plpgsql stable as $$

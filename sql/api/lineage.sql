@@ -123,7 +123,7 @@ begin
   where p_fid in (p.parent, p.child);
 end
 $$;
-comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of a parcel before a publication and a parcel after it that share at least 1 m² and 1 % of the area of one of them. Each pair includes the given parcel. Argument p_box includes all geometries that the given parcel ever had. Kind split: one parcel became several parcels, and at least one of the several parcels is new. Kind merge: several parcels became one parcel, and at least one of the former parcels is gone. Kind renumbered: the geometry got a different fid or reference, and at least 99 % of the area of both parcels is shared. Kind survey: the parcel got a different outline';
+comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of a parcel before a publication and a parcel after it that share at least 1 m² and 1 % of the area of one of them. Each pair includes the given parcel. Argument p_box contains all kept geometries of the given parcel. Kind split: one parcel became several parcels, and at least one of the several parcels is new. Kind merge: several parcels became one parcel, and at least one of the former parcels is gone. Kind renumbered: the geometry got a different fid or reference, and at least 99 % of the area of both parcels is shared. Kind survey: the parcel got a different outline';
 
 create or replace function api.parcel_lineage(p_fid int4, out publication text, out refusal text, out answer text)
 language plpgsql volatile security definer

@@ -86,7 +86,7 @@ begin
     drawn as (
       select
         c.belfiore,
-        -- Neighbouring comuni must have the same vertices along their border, because the server removes the same vertices from both.
+        -- Neighbouring comuni must have the same vertices along their border, because the server simplifies the border equally for both comuni.
         st_snaptogrid(c.geom, 0.0001) as geom
       from api.comune_pieces(p_region, v_releases) c
     ),

@@ -2,7 +2,7 @@
 -- reads: core.comune_catastale, core.parcel, core.region_box, ledger.publication
 -- writes: api.geojson_in, api.in_stored_system, api.feature_text, api.ogc_filter, api.features_in_box, api.features_of_comune, api.features_by_fid, api.features, api.feature, api.features_extent
 -- grain: one call per response
--- crs: EPSG:4326, longitude latitude (CRS84); answers, boxes and filters may use other systems
+-- crs: EPSG:4326, longitude latitude (CRS84); responses, boxes and filters may use other systems
 
 -- In this file, argument p_section is the section of a collection (null: the collection parcels). Argument p_crs has the SRID, number of decimals and axis
 -- order of a response, {"srid", "digits", "swap"} (null: CRS84).
@@ -303,7 +303,8 @@ declare
   v_filter constant json := p_equal -> 'filter';
   v_where constant jsonb := v_filter -> 'where';
   v_shapes geometry[];
-  -- Maximum number of candidate parcels of a page. This limits the time to test a filter. The next page continues after the last candidate.
+  -- Maximum number of candidate parcels of a page. With a filter, this number limits the time to test the candidates. If this many candidates are tested, the
+  -- next page continues after the last candidate.
   v_look constant int4 := case when v_filter is null then p_limit + 1 else greatest(1, 20000 / (v_filter ->> 'conditions')::int4) end;
   v_is_small bool := p_is_small;
   v_candidates int4[];
@@ -358,7 +359,7 @@ begin
       v_is_small := greatest(st_xmax(v_box) - st_xmin(v_box), st_ymax(v_box) - st_ymin(v_box)) <= (v_filter ->> 'small')::float8;
     end if;
   end if;
-  -- Selects one parcel more than the page needs, to detect whether a next page exists.
+  -- Without a filter, selects one parcel more than the page needs, to detect whether a next page exists.
   if v_reference is not null then
     v_fids := array(
       select p.fid

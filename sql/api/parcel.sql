@@ -1,6 +1,6 @@
 -- purpose: the complete record of a parcel, its licences, and the search for a parcel by reference
 -- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication, ledger.publication_lock
--- writes: api.licenses, api.record_end, api.whole_record, api.parcel, api.parcel_by_reference, api.retired_parcel
+-- writes: api.licenses, api.record_end, api.whole_record, api.parcel, api.hold_publication, api.parcel_by_reference, api.retired_parcel
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
 
@@ -62,7 +62,7 @@ create or replace function api.record_end(p_as_of json) returns text
 language sql stable parallel safe as $$
   select concat(',"attribution_required":true', ',"as_of":' || p_as_of::text, '}}')
 $$;
-comment on function api.record_end(json) is 'JSON text of the end of a record, after the licences. Argument p_as_of is a past day, null for the current state';
+comment on function api.record_end(json) is 'JSON text of the end of a record, after the licences. Argument p_as_of is the member meta.as_of of a record of a past day, null for the current state';
 
 create or replace function api.whole_record(p_head text, p_include text[], p_citations uuid[], p_as_of json default null) returns text
 language sql stable as $$
@@ -80,7 +80,8 @@ comment on function api.parcel(int4, text[]) is 'Record of a parcel with the giv
 create or replace function api.hold_publication() returns void
 language plpgsql volatile as $$
 begin
-  -- A swap takes this lock in exclusive mode before changing a table. One lock on this table replaces locks on thirty tables.
+  -- A swap locks ledger.publication_lock in access exclusive mode before it changes published tables. One lock on this table replaces locks on thirty other
+  -- tables.
   lock table ledger.publication_lock in access share mode;
 end
 $$;

@@ -35,4 +35,4 @@ begin
     and s.street_id = n.street_id;
 end
 $$;
-comment on function api.tile_house_numbers(float8[], int4) is 'First p_most located accesses in a box, by address_id. The result has [street_id, name of the street, civico as text] of each access as JSON, and the points. Both are null if there is none';
+comment on function api.tile_house_numbers(float8[], int4) is 'First p_most located accesses in a box, by address_id. The result has [street_id, name of the street, civico as text] of each access as JSON, and the points. The JSON and the points are null if the box has no access';

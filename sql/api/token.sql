@@ -36,7 +36,7 @@ begin
     and t.revoked_at is null
     and (t.expires_at is null or t.expires_at > now());
   if not found then
-    -- Too many bad keys from an address block only further bad keys. Other clients of the same address, for example behind the same proxy, are still served.
+    -- Too many bad keys from a network block only further bad keys. Other clients in the same network, for example behind the same proxy, are still served.
     network := api.caller_network(p_address);
     v_until := api.blocked_until(network);
     if v_until is not null then
@@ -69,7 +69,7 @@ begin
   end if;
 end
 $$;
-comment on function api.admit(text, text, text, bool) is 'Looks up a token by the hexadecimal SHA-256 of the key. Counts the request for the token, or a bad key for the client''s address. If p_counted is false, the request is not counted. If result read_only is true, the database is read-only, and the server counts instead. Result outcome is ADMITTED, or the error code of the response';
+comment on function api.admit(text, text, text, bool) is 'Looks up a token by the hexadecimal SHA-256 of the key. Counts the request for the token, or a bad key for the client''s network. If p_counted is false, the request is not counted. If result read_only is true, the database is read-only, and the server counts instead. Result outcome is ADMITTED, or the error code of the response';
 
 create or replace function api.admit_rows(
   p_token_id int4,

@@ -1,4 +1,4 @@
--- purpose: grants to the server's role, and revocation of rights from all other roles; runs after all other files of api
+-- purpose: grants to the server's role, and revocation of rights from PUBLIC; runs after all other files of api
 -- reads: none
 -- writes: none
 -- grain: none

@@ -17,7 +17,7 @@ order by a.progressivo_accesso, m.rank, a.belfiore collate "C";
 
 analyze access_twice;
 
--- Sorts the rows by street, so the house numbers of a street are on one page and are read together.
+-- Sorts the rows by street, so the house numbers of a street are on the same page or on neighbouring pages.
 create table access_point as
 select
   g.code as region_code,

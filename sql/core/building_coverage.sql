@@ -6,7 +6,7 @@
 -- grain: one row per comune; empty if there is no current file of buildings
 -- crs: EPSG:4326; shared areas of a building and a comune are measured in EPSG:3035
 
--- The region's comuni of the ISTAT list, and other comuni that have parcels.
+-- The comuni of core.comune_register, and other comuni that have parcels.
 create table place as
 select
   mine.belfiore,
@@ -72,8 +72,8 @@ select belfiore
 from place
 where not exists (select from drawn where drawn.belfiore = place.belfiore);
 
--- A comune is covered if it shares at least 1 m² with one building. offset 0 prevents the use of statistics in the joins with parcels. If a map has no
--- feature nearby, these statistics give a wrong row estimate, and PGlite's build aborts.
+-- A comune is covered if it shares at least 1 m² with one building. offset 0 prevents the use of statistics in the joins with parcels. If a map has no feature
+-- nearby, these statistics give a wrong row estimate, and PGlite's build aborts.
 create table dbsn_met as
 select distinct
   drawn.belfiore,

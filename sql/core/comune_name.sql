@@ -30,7 +30,7 @@ with mine as (
   where f.listed_region_code is null
     and f.name is not null
 ),
--- If several editions have a comune, the newest edition is used. The current comune is found by an ISTAT code of any year.
+-- If several editions have a comune, the newest edition is used. The current comune is found by its cadastral code, or else by an ISTAT code of any year.
 postal_code as (
   select
     belfiore,

@@ -50,7 +50,7 @@ from (
 left join lateral unnest(held.regions) as reached (region_code) on true
 group by held.theme, held.file_id;
 
--- The region's comuni of the ISTAT list, and other comuni that have parcels.
+-- The comuni of core.comune_register, and other comuni that have parcels.
 create table place as
 select
   mine.belfiore,

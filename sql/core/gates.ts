@@ -24,7 +24,7 @@ const EDUCATION = ['education_no_title', 'education_elementary', 'education_midd
 const HOUSEHOLDS = ['households_1_member', 'households_2_members', 'households_3_members', 'households_4_members', 'households_5_members', 'households_6_plus_members'];
 const BRACKETS = ['lte_zero_n', 'from_0_to_10k_n', 'from_10k_to_15k_n', 'from_15k_to_26k_n', 'from_26k_to_55k_n', 'from_55k_to_75k_n', 'from_75k_to_120k_n', 'over_120k_n'];
 
-/** Gate of a column with a number of persons. In a small census section, a few more or fewer persons are a change of 25 %. */
+/** Gate of a column with a number of persons, households or dwellings. In a small census section, a few more or fewer of them are a change of 25 %. */
 const PERSONS = quantity({ within: [0, null], moves: { step: 5, why: 'census sections are small, so one person can be a change of 25 %' } });
 
 export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {

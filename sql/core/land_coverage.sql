@@ -20,7 +20,7 @@ join current_member as file using (member_id)
 left join lateral unnest(reach.regions) as reached (region_code) on true
 group by file.file_id;
 
--- The region's comuni of the ISTAT list, and other comuni that have parcels.
+-- The comuni of core.comune_register, and other comuni that have parcels.
 create table place as
 select
   mine.belfiore

@@ -230,9 +230,9 @@ where exists (
 group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
--- The comune of a point determines the region. If the comune is unknown, the province of the point determines the region. A point without comune and province
--- is kept in every region. If a comune moved to a different region but its parcels are still in the files of the former region, its points are also kept in the
--- former region.
+-- The region of a point is found by the code of the comune, the name of a comune that moved, the stated region, the province, or the name of the comune. The
+-- first of these with a known region is used. A point without a known region is kept in every region. If a comune moved to a different region but its parcels
+-- are still in the files of the former region, the comune's points are also kept in the former region.
 create table kept as
 with comune as (
   select

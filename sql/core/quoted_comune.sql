@@ -5,8 +5,9 @@
 -- grain: one row per comune that has an OMI zone in any half-year
 -- crs: none
 
--- Selects the newest half-year with quotations of the comune, even if other comuni have newer quotations. If both VALORI and ZONE of a half-year are loaded, a
--- comune that is only in ZONE is not quoted. If only ZONE is loaded, it is unknown whether a comune is quoted.
+-- Selects for each comune the newest half-year in which VALORI contains the comune, even if other comuni have newer quotations. If a file contains both VALORI
+-- and ZONE of a half-year, a comune that is only in ZONE is not quoted in this half-year, and its older quotations are not used. If a file contains only ZONE,
+-- it is unknown whether a comune is quoted, and the file is ignored.
 create table quoted_comune as
 with valori as (
   select distinct

@@ -4,8 +4,8 @@
 -- grain: one call per name
 -- crs: none
 
--- Returns the same key as comuneKey in pipelines/address/normalise.ts, which the query parser uses. A test compares both functions for every name. Accents are
--- removed before the name is converted to lower case, because a database in locale C converts only ASCII letters.
+-- Returns the same key as comuneKey in pipelines/address/normalise.ts, which the query parser uses. A test compares both functions. Accents are removed before
+-- the name is converted to lower case, because a database in locale C converts only ASCII letters.
 create or replace function core.comune_key(p_name text) returns text
 language sql immutable parallel safe as $$
   select coalesce(

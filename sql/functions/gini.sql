@@ -46,4 +46,4 @@ as $$
     end
   from curve
 $$;
-comment on function core.gini(int8[], int8[], int8, int8) is 'Gini index 0–1 (4 decimals) of taxpayers'' incomes by bracket. The arguments are the numbers of taxpayers and the amounts in euro of the eight brackets, lowest first (null: withheld), and the totals (null before 2023). The result is null if fewer than two brackets are known, or if their total amount is zero';
+comment on function core.gini(int8[], int8[], int8, int8) is 'Gini index 0–1 (4 decimals) of taxpayers'' incomes by bracket. The arguments are the numbers of taxpayers and the amounts in euro of the eight brackets, lowest first (null: withheld), and the totals (null before 2023). The result is null if fewer than two brackets are known to have taxpayers (all withheld brackets count as one bracket), or if their total amount is zero';

@@ -130,7 +130,7 @@ select
 from unnest($2::text[], $3::date[]) as n (source_id, cut_off)
 
 -- statement: counts_since
--- Returns the publications of a region in a range of the changelog, with numbers of parcels by comune.
+-- Returns the publications of a region and of Italy in a range of the changelog, with the numbers of the region's parcels by comune.
 select coalesce(json_agg(c.answer::json order by s.swap_id), '[]') as publications
 from api.changes_begin($1, $2, null, $3) b
 join ledger.swap s on s.unit_code in (0, $1)

@@ -65,7 +65,8 @@ from pg_roles
 where rolname = current_user
 
 -- statement: restrict
--- Revokes the right to run commands on the workers, which every role has by default. Only the loading role needs this right.
+-- Revokes the right to run commands on the workers, which every role has by default. Only the loading role needs this right. Returns the errors of the nodes on
+-- which this failed.
 select
   success,
   result

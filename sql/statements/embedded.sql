@@ -1,4 +1,4 @@
--- purpose: settings of an embedded database
+-- purpose: removal of the statistics of geometry columns from an embedded database
 -- reads: none
 -- writes: none
 -- grain: one row per database or per geometry column

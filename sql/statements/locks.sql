@@ -1,4 +1,4 @@
--- purpose: named advisory locks of a connection
+-- purpose: named advisory locks of a connection, and a check that the connection is open
 -- reads: none
 -- writes: none
 -- grain: one row

@@ -1,4 +1,4 @@
--- purpose: queries that commands for operators run on the ledger
+-- purpose: statements that commands for operators run on the ledger
 -- reads: core.parcel, ledger.built, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.step, ledger.swap
 -- writes: ledger.built, ledger.figure, ledger.file, ledger.publication, ledger.release, ledger.run, ledger.step
 -- grain: one row per result

@@ -72,7 +72,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_columns(text, int4[], anyelement) is 'Values of a section for many parcels. Column cells is an array of the values in the order that the section defines. Column linked is the same as the result linked of api.section_record. Column found is true if the section has content. A parcel without content may have no row';
+comment on function api.section_columns(text, int4[], anyelement) is 'Values of a section for many parcels. Column cells is an array of the values in the order that the section defines. Column linked has the same meaning as result linked of api.section_record. Column found is true if the section has content. A parcel without content may have no row';
 
 create or replace function api.covered_sections() returns text[]
 language sql immutable parallel safe as $$

@@ -1,4 +1,4 @@
--- purpose: properties of a server, its database and its roles
+-- purpose: properties of a server, its database and its roles; applied SQL files and loaded releases; creation of an empty schema api
 -- reads: ledger.file, ledger.release
 -- writes: ledger.applied_file
 -- grain: one row
@@ -125,7 +125,7 @@ select
   ) as "largeObjects"
 
 -- statement: place
--- Returns the address of the server. A server on this machine is reported as localhost.
+-- Returns the address of the server, the database and the role. A server on this machine is reported as localhost.
 select
   case when coalesce(inet_server_addr() in ('127.0.0.1', '::1'), true) then 'localhost' else host(inet_server_addr()) end as host,
   coalesce(inet_server_port(), current_setting('port')::int4) as port,

@@ -1,4 +1,4 @@
-/** Tests that both methods of the step placement (cells and index) find the same parcels. */
+/** Tests that both methods of the step placement (cells and index) find the expected parcels. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';

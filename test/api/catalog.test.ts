@@ -36,13 +36,13 @@ describeDatabase('the catalogue', (engine) => {
     expect(payload).toContain(`<http://maps.example:8443${BASE}/openapi.json>`);
   });
 
-  it('refuses parameters, other methods, and unknown documents', async () => {
+  it('refuses parameters, the method POST and unknown documents', async () => {
     for (const [path, method, status] of [['/catalog/dcat.ttl?f=x', 'GET', 400], ['/catalog/dcat.ttl', 'POST', 405], ['/catalog', 'GET', 404], ['/catalog/stac/molise/collection.json', 'GET', 404], ['/catalog/stac/x/..%2Fdcat.ttl', 'GET', 404]] as const) {
       expect([path, method, (await service.ask(path, { method })).status]).toEqual([path, method, status]);
     }
   });
 
-  it('refuses other methods with 405 and Allow, even below the folder of a region', async () => {
+  it('refuses POST, DELETE and OPTIONS with 405 and the header Allow, even below the folder of a region', async () => {
     for (const path of ['/catalog/dcat.ttl', '/catalog/stac/catalog.json', '/catalog/stac/molise/collection.json']) {
       for (const method of ['POST', 'DELETE', 'OPTIONS'] as const) {
         const { status, headers, body } = await service.ask(path, { method });

@@ -148,7 +148,7 @@ describeDatabase('the changelog', (engine) => {
     writeChanges(service.database, { region: MOLISE, from: { publication: 0, fid: null }, format, out: join(folder, `changes.${format}`), createdBy: 'mappale test', verbatim })
   );
 
-  it('writes the same changes as JSON lines, CSV and Parquet, each with the licences', async () => {
+  it('writes the same changes as JSON lines, CSV and Parquet, next to files with the licences and the publications', async () => {
     const written = await write('jsonl');
     expect(written).toMatchObject({ added: fids.length, removed: 0, changed: 0 });
     const lines = (await readFile(written.out, 'utf8')).trimEnd().split('\n').map((line) => JSON.parse(line) as ChangeLine);

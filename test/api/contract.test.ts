@@ -80,7 +80,7 @@ describeEngines('the REST API', (engine) => {
       expect(RATE.filter((name) => answered.headers[name] !== undefined)).toEqual([]);
     });
 
-    it('reports that no region is published', async () => {
+    it('reports `published: false` and an empty list of regions if no region is published', async () => {
       const withdrawn = new Error('rolled back');
       await service.database.transaction(async (session) => {
         await session.query("update ledger.publication set state = 'past' where state = 'current' and unit_code > 0");
@@ -307,7 +307,7 @@ describeEngines('the REST API', (engine) => {
       ]) expect((await ask(path)).status, path).toBe(200);
     });
 
-    it('return 404 if they name a parcel that does not exist', async () => {
+    it('lead to 404 if they name a parcel that does not exist', async () => {
       for (const fid of [0, 1, 2_147_483_647, firstFid(service.region.code + 1) - 1]) {
         const answered = await ask(`/parcels/${fid}`);
         expect(answered.status).toBe(404);
@@ -338,7 +338,7 @@ describeEngines('the REST API', (engine) => {
       expect(await status('/parcels/1?include=risk', { key })).toEqual([404, 'NOT_FOUND']);
     });
 
-    it('with a method other than GET gets 405 with Allow, on every path and with any body', async () => {
+    it('with a method other than GET gets 405 with the header Allow on every path, with or without a body', async () => {
       for (const path of ['/health', '/openapi.json', '/docs', '/map', ...questions().map((question) => question.split('?')[0]!)]) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
           const answered = await service.ask(path, { method, headers: { 'content-type': 'text/plain' }, ...(method === 'HEAD' ? {} : { body: '{' }) });
@@ -544,7 +544,7 @@ describeEngines('the REST API', (engine) => {
   }
 
   describe('golden answers', () => {
-    it('are equal on both engines, except that shares are rounded to three decimals', async () => {
+    it('are equal on both engines if shares are rounded to three decimals', async () => {
       const other = await service.token();
       const golden: Readonly<Record<string, string>> = {
         parcel: `/parcels/${parcel.fid}`, 'parcel-basic-risk': `/parcels/${parcel.fid}?include=basic,risk`, 'locate-point': `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`,

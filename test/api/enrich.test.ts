@@ -65,7 +65,7 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
     expect([last.status, last.headers['x-ratelimit-remaining']]).toEqual([200, '0']);
   });
 
-  it('refuses uploads that are too large, are not tables, or need a scope that the token lacks', async () => {
+  it('refuses uploads that are too large or invalid, have no key, or need a scope that the token lacks', async () => {
     const messageOf = async (body: string, query = ''): Promise<unknown[]> => {
       const { status, body: answer } = await post(body, { query });
       return [status, answer?.['error'], String(answer?.['message'])];

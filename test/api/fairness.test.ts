@@ -1,4 +1,4 @@
-/** Tests that one client cannot use the whole capacity of the server. A fake database answers each query only when the test releases the query. */
+/** Tests that one client cannot use the whole capacity of the server. A fake database holds queries back until the test releases them. */
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
@@ -76,7 +76,7 @@ describe('the fair queue', () => {
   });
 });
 
-/** Returns a server with a fake database that answers each request only when the test releases the request. */
+/** Returns a server with a fake database. Except for queries for the current publication, the database answers no query until the test calls `release`. */
 async function held(): Promise<{
   app: FastifyInstance;
   begun: string[];
@@ -141,7 +141,7 @@ describe('map tiles', () => {
   });
 });
 
-describe('a token with sixty requests at once', () => {
+describe('a token with many requests at once', () => {
   it('has at most three requests in progress at a time, and another token is served meanwhile', async () => {
     const { app, begun, release, ask } = await held();
     const greedy = Array.from({ length: 60 }, () => ask('greedy'));

@@ -115,7 +115,7 @@ describeEngines('the address search', (engine) => {
     expect(await first(query)).toBe(expected);
   });
 
-  it('accepts the city by name, second name, former name and code', async () => {
+  it('accepts the city by name, misspelt name, second name, former name and code', async () => {
     for (const city of ['Borgo Finto', 'Scheindorf', 'Z003', 'z003', `borgo finto (${region.comuni[2]!.province.sigla})`, 'BORGO FINTO', 'Borgo Fintto']) {
       expect(await first('via roma 112', city), city).toBe('Via Roma | 112 | Z003 | number');
     }
@@ -313,7 +313,7 @@ describeEngines('the address search', (engine) => {
     expect(places.length).toBeGreaterThan(2);
   });
 
-  it('returns nothing for an unknown comune, and for a street without address points', async () => {
+  it('returns nothing for an unknown comune or street, a street without address points, and a query without a street', async () => {
     expect(await search('Via Roma 112, Atlantidopoli')).toEqual([]);
     expect(await search('Via Roma 112', 'Atlantidopoli')).toEqual([]);
     expect(await search('Via Roma 112', 'Z998')).toEqual([]);

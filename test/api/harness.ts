@@ -23,7 +23,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** Null if the response is not JSON. */
+  /** Null if the response is empty, compressed or not JSON. */
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 

@@ -343,9 +343,9 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('shows and saves only the parcels that meet every condition of the user', async () => {
+      it('shows and saves only the parcels that meet the condition of the user', async () => {
         const page = await map.open(at('parcels', 17));
-        /** Returns the fids of the parcels that are drawn. */
+        /** Saves the parcels that are drawn, and returns their fids. */
         const drawn = async (): Promise<number[]> => {
           const waiting = page.waitForEvent('download');
           await page.locator('#save-geojson').click();

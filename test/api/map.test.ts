@@ -160,7 +160,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('sign in with the server\'s link once, stay signed in until the server ends, and show the same explanation as mappale explain', async () => {
+    it('sign in with the server\'s link once, stay signed in on pages opened later, and show the same explanation as mappale explain', async () => {
       const { link, home, context, close } = await signedIn('en-GB');
       const at = async (hash: string): Promise<Page> => {
         const page = await context.newPage();
@@ -298,7 +298,7 @@ describeEngines('the web pages', (engine) => {
       expect(new Set(looks).size).toBe(states.length);
       await page.locator('[data-section=poi]').scrollIntoViewIfNeeded();
       await picture(page, 'absent');
-      // For a road, sections that exist only for land show not applicable.
+      // For a road, sections that do not exist for roads show not applicable.
       const [road] = await service.database.query<{ fid: number }>("select fid from core.parcel where kind = 'road' order by fid limit 1");
       await page.locator('#query').fill(String(road!.fid));
       await page.locator('#query').press('Enter');

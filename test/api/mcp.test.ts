@@ -161,7 +161,7 @@ describeEngines('the Model Context Protocol', (engine) => {
         expect([name, isError, value['error']]).toEqual([name, true, code]);
       }
       expect((await call(client, 'explain', { id: String(parcel.fid), section: 'nothing' })).isError).toBe(true);
-      // If an unknown argument such as `comune` were ignored, the answer would be for a different place.
+      // If an unknown argument such as `comune` were ignored, the result could be for a different place.
       for (const { name } of (await client.listTools()).tools) {
         const { isError, value } = await call(client, name, { q: 'Via Roma', lat: parcel.lat, lng: parcel.lng, id: parcel.fid, section: 'basic', comune: 'Z001', nothing: 1 });
         expect([name, isError, String(value['text'])]).toEqual([name, true, expect.stringContaining('nothing')]);
@@ -194,7 +194,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     });
   });
 
-  it('requires a token with the scope of the tool over HTTP, and counts each message', async () => {
+  it('requires over HTTP a token with the scope of the tool, counts each message against the rate limit, and refuses malformed requests', async () => {
     await expect(overHttp({})).rejects.toThrow(/API_KEY_REQUIRED/);
     await expect(overHttp({ 'x-api-key': `mpl_${'A'.repeat(43)}` })).rejects.toThrow(/INVALID_API_KEY/);
     const client = await overHttp({ authorization: `Bearer ${await service.token(['parcels:read'])}` });

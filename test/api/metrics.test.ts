@@ -80,7 +80,7 @@ describeDatabase('the metrics of a server', (engine) => {
     }
   });
 
-  it('are described in the OpenAPI document and linked from the root', async () => {
+  it('are described in the OpenAPI document, and GET /metrics redirects to their path', async () => {
     expect(DOCUMENT.paths['/metrics']!.get.security).toEqual([]);
     const { statusCode, headers } = await service.app.inject({ method: 'GET', url: '/metrics' });
     expect([statusCode, headers['location']]).toEqual([302, `${BASE}/metrics`]);
@@ -95,7 +95,7 @@ describe('access to the metrics', () => {
     count: async () => Promise.reject(new MappaleError('gone', { code: 'SQL_ECONNREFUSED', kind: 'database' })),
   };
 
-  it('is allowed from this machine and from configured networks, but not through an unknown proxy', async () => {
+  it('is allowed only from this machine and from configured networks, and never through an unknown proxy', async () => {
     const app = await buildServer({ reader: answering, version: VERSION, log: SILENT, trustedProxies: ['10.0.0.1'], metricsReaders: ['172.16.0.0/12'] });
     for (const [from, headers, status] of [
       ['127.0.0.1', {}, 200], ['::1', {}, 200], ['::ffff:127.0.0.1', {}, 200], ['172.17.0.3', {}, 200], ['192.0.2.1', {}, 404], ['10.0.0.1', {}, 404], ['127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }, 404],
@@ -104,7 +104,7 @@ describe('access to the metrics', () => {
     await app.close();
   });
 
-  it('is denied to a web page under a foreign host name that resolves to this machine', async () => {
+  it('is denied to a web page under a foreign host name that resolves to this machine, unless the address of this machine is configured', async () => {
     const statusOf = async (app: FastifyInstance, host: string): Promise<number> => (await read(app, '127.0.0.1', { host })).status;
     const app = await buildServer({ reader: answering, version: VERSION, log: SILENT });
     for (const [host, status] of [['localhost:8080', 200], ['127.0.0.1', 200], ['[::1]:8080', 200], ['rebound.example', 404], ['localhost.example:8080', 404]] as const) {

@@ -34,14 +34,14 @@ describeDatabase('the address search', (engine) => {
   const asked = async (q: string, city: string | null = null): Promise<{ data: unknown[]; meta: { count: number; not_loaded?: unknown } }> =>
     JSON.parse((await search(reader, q, city, 10)).answer!) as never;
 
-  it('returns no address and names the comune, its province and its region, if the comune has no loaded addresses', async () => {
+  it('returns no address, but the name, province and region of the comune, if the query names a comune without loaded addresses', async () => {
     for (const [q, city] of [['Via Roma 112, Vallescura', null], ['Vallescura', null], ['vallescura (VX)', null], ['Via Roma 112', 'Vallescura'], ['Via Roma 112', 'Y001'], ['Vallescura, Via Roma', null]] as const) {
       const { data, meta } = await asked(q, city);
       expect([q, data, meta.count, meta.not_loaded]).toEqual([q, [], 0, unloaded]);
     }
   });
 
-  it('reports no comune as not loaded if the comune has addresses, or if the query names no comune', async () => {
+  it('reports no comune as not loaded if the query names a comune with addresses, or names no known comune', async () => {
     const [{ italianName: loaded }] = region.comuni;
     for (const q of [`Via Roma 112, ${loaded}`, `Via Inesistentissima 1, ${loaded}`, 'Via Roma 112', 'Via Roma 112, Atlantidopoli', `Via Roma 112, ${loaded}, Vallescura`]) {
       expect((await asked(q)).meta, q).not.toHaveProperty('not_loaded');

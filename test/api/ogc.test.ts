@@ -73,7 +73,7 @@ describeDatabase('OGC API - Features', (engine) => {
   afterAll(() => service?.close());
 
   type Parcel = (typeof all)[number];
-  /** Box that contains every parcel. Tests of filters add the box, because a request needs at least one condition that can use an index. */
+  /** Box that contains every parcel. Tests of filters add the box, because a filter needs at least one condition that can use an index. */
   const EVERYWHERE = 'bbox=6,35,19,47';
   /** Expects that a filter in CQL2 text and, if `json` is given, in CQL2 JSON selects the same parcels as a predicate: some parcels, but not all. */
   const selects = async (filter: string, predicate: (parcel: Parcel) => boolean, json?: unknown): Promise<void> => {
@@ -483,14 +483,14 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('returns all parcels of a filter on the comune, page by page and without the query parameter municipality_code', async () => {
+  it('returns page by page all parcels that match a filter on the comune, even without the query parameter municipality_code', async () => {
     const { belfiore } = all[0]!;
     const found = await pages(`/collections/parcels/items?limit=7&filter=${encodeURIComponent(`municipality_code = '${belfiore}' and area_m2 > ${median()}`)}`);
     expect(found.length).toBeGreaterThan(2);
     expect(sorted(fids(found))).toEqual(all.filter((each) => each.belfiore === belfiore && each.area > median()).map(({ fid }) => fid));
   });
 
-  it('evaluates at most 20,000 filter conditions for a page, and the pages in total contain each parcel once', async () => {
+  it('evaluates at most 20,000 filter conditions for a page, and all pages in total contain each matching parcel once', async () => {
     const [{ belfiore }] = all as [Row];
     const { where } = parseFilter(`municipality_code = '${belfiore}' and area_m2 >= 0`, 'cql2-text');
     // The HTTP API accepts at most 50 conditions. With 2,000 conditions, 10 parcels are tested for a page.
@@ -512,12 +512,12 @@ describeDatabase('OGC API - Features', (engine) => {
     expect(sorted(found)).toEqual(all.filter((each) => each.belfiore === belfiore).map(({ fid }) => fid));
   });
 
-  it('docs/ogc-conformance.md lists exactly the requirements that are tested here', () => {
+  it('is tested against exactly the requirements that docs/ogc-conformance.md lists', () => {
     expect(NAMED.length).toBe(78);
     expect([REQUIREMENTS, CRS_REQUIREMENTS, FILTER_REQUIREMENTS].flatMap((each) => Object.keys(each))).toEqual(NAMED);
   });
 
-  it('the pages of all parcels and of a comune contain each parcel once, and no link uses an offset', async () => {
+  it('returns each parcel once on the pages of all parcels and of a comune, and uses no offset in links', async () => {
     const { belfiore } = all[0]!;
     const walk = await pages('/collections/parcels/items?limit=37');
     expect(fids(walk)).toEqual(all.map(({ fid }) => fid));
@@ -526,7 +526,7 @@ describeDatabase('OGC API - Features', (engine) => {
     for (const { links } of [...walk, ...ofComune]) for (const { href } of links) expect(href).not.toMatch(/offset|startindex/i);
   });
 
-  it('features of each section have the same content and coverage as the record', async () => {
+  it('returns features of each section with the same content, coverage and licences as the record', async () => {
     for (const { id, section } of COLLECTIONS.filter((each) => each.section !== null)) {
       const { features, licenses } = await get<Page>(`/collections/${id}/items?limit=4`);
       for (const { id: fid, properties } of features) {

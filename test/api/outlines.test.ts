@@ -44,7 +44,7 @@ describe('outlines simplified together', () => {
     }
   });
 
-  it('keep corners that are farther from the line than the tolerance', () => {
+  it('keep corners that are farther from the simplified line than the tolerance', () => {
     const [outline] = simplifiedWithNeighbours([drawn([[0, 0], [0.5, 0.01], [1, 0], [1, 1], [0, 1]])], 0.001);
     expect(corners(outline!)).toBe(5);
   });

@@ -36,11 +36,11 @@ interface Scans extends Record<string, unknown> {
   readonly rows: number;
   readonly sequential: number;
   readonly indexed: number;
-  /** Number of entries that were read from the index with the most reads. */
+  /** Highest number of entries that were read from a single index of the table. */
   readonly entries: number;
 }
 
-describeEngines('the query plans of the REST API', (engine) => {
+describeEngines('the REST API on a large region', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   let questions: Readonly<Record<string, readonly string[]>>;
 
@@ -121,7 +121,7 @@ describeEngines('the query plans of the REST API', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search for a sheet', 'search for a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features in a small box', 'features of a comune', 'features for QGIS in a map view', 'features for QGIS in a map view in UTM', 'features for QGIS without a box', 'features for QGIS at a point', 'features for QGIS in a box', 'features in a box with a filter', 'features by a filter on the comune', 'features by a filter on the reference', 'features by a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of building outlines', 'tile of house numbers', 'tile of a section', 'quality of a comune', 'lists'])('no large table or index is read completely: %s', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search for a sheet', 'search for a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features in a small box', 'features of a comune', 'features for QGIS in a map view', 'features for QGIS in a map view in UTM', 'features for QGIS without a box', 'features for QGIS at a point', 'features for QGIS in a box', 'features in a box with a filter', 'features by a filter on the comune', 'features by a filter on the reference', 'features by a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of building outlines', 'tile of house numbers', 'tile of a section', 'quality of a comune', 'lists'])('reads no large table or index completely: %s', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a few scans. A plan with a complete scan would cause a scan in every request.
@@ -131,7 +131,7 @@ describeEngines('the query plans of the REST API', (engine) => {
     if (name !== 'lists') expect(scans.filter(({ indexed }) => indexed > 0).length).toBeGreaterThan(0);
   });
 
-  it('a record with meta.coverage reads its parcel once and each requested section once', async () => {
+  it('reads the parcel once and each requested section once for a record with meta.coverage', async () => {
     // Four sections are not requested, because they read other tables, too. Population reads the census section of the parcel. Solar and nightlights without
     // values read the coverage at the parcel. Economics reads the editions of the postal code and of the prices.
     const include = SECTION_NAMES.filter((name) => !['population', 'solar', 'nightlights', 'economics'].includes(name)).join(',');
@@ -142,7 +142,7 @@ describeEngines('the query plans of the REST API', (engine) => {
     for (const [table, count] of perRecord) if (table.startsWith('section.')) expect([table, count]).toEqual([table, 1]);
   });
 
-  it('a record locks only tables of the region, and equals the record that is read from the tables of all regions', async () => {
+  it('locks only partitions for a record, and returns the same record as a read from the tables of all regions', async () => {
     const { database } = service;
     const [parcel] = await database.query<{ fid: number }>('select fid from core.parcel order by hashint4(fid) limit 1');
     const asked = [parcel!.fid, SECTION_NAMES] as const;
@@ -159,7 +159,7 @@ describeEngines('the query plans of the REST API', (engine) => {
     }));
   });
 
-  it('a record causes no repeated planning, because functions in SQL are inlined', async () => {
+  it('plans no query of a record again, because functions in SQL are inlined', async () => {
     type Called = { name: string; language: string; of_region: boolean };
     const rounds = await service.database.session(async (session) => {
       const ask = async (): Promise<void> => {
@@ -194,7 +194,7 @@ describeEngines('the query plans of the REST API', (engine) => {
       .toEqual(['hold_publication', 'parcel_answer', 'publication_tag', 'region_record']);
   });
 
-  it('each connection runs the examples of all endpoints before the server starts, even if the publication in an example does not exist', async () => {
+  it('runs the examples of the endpoints on each connection before the server starts, even if the publication in an example does not exist', async () => {
     const reader = await openReader(service.database, service.url, { connections: 2, statementTimeoutMs: 20_000 });
     const asked: Set<string>[] = [];
     const onEach: typeof reader.onEach = (work) => reader.onEach((connection) => {
@@ -214,13 +214,13 @@ describeEngines('the query plans of the REST API', (engine) => {
     for (const { size } of asked) expect(size).toBeGreaterThan(ENDPOINTS.length / 2);
   });
 
-  it('the queries of the server start no parallel workers', async () => {
+  it('starts no parallel workers for a query', async () => {
     const reader = await openReader(service.database, service.url, { connections: 1, statementTimeoutMs: 20_000 });
     expect(await reader.call("select current_setting('max_parallel_workers_per_gather') as workers", [])).toEqual({ workers: '0' });
     await reader.close();
   });
 
-  it('a counted request updates one row in place', async () => {
+  it('updates one row in place for a counted request', async () => {
     await service.database.query('select pg_stat_reset()');
     const server = await serviceOn(service.database, service.url);
     const key = await service.token();

@@ -52,7 +52,7 @@ async function reconnect(database: Database): Promise<void> {
 }
 
 describe('counters in memory', () => {
-  it('stop when the limit is exceeded, and restart after their period', async () => {
+  it('stop at the limit plus 1, do not count a batch that would exceed the limit, and restart after their period', async () => {
     let now = 1_000;
     const count = memoryCount(() => now);
     const one = (add: number) => count({ key: 'a', add, limit: 3, periodMs: 100, before: { used: 1, endsAt: 1_050 } });
@@ -85,7 +85,7 @@ describeEngines('a read-only database', (engine: TestEngine) => {
     await rm(EXPORTED, { force: true });
   });
 
-  it('is served when it becomes read-only, and when it becomes writable again', async () => {
+  it('is served when it becomes read-only and when it becomes writable again, and commands that write exit with code 6 in between', async () => {
     const used = async (): Promise<unknown> => database.query('select used from access.rate_window');
     expect((await service.ask('/health')).body).toMatchObject({ database: 'ok' });
     expect((await service.ask(PATHS[0]!, { key })).headers['x-ratelimit-remaining']).toBe('999');

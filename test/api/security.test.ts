@@ -34,7 +34,7 @@ describeDatabase('access', (engine) => {
   afterAll(() => service?.close());
 
   describe('tokens', () => {
-    it('give access only to the endpoints of their scopes', async () => {
+    it('give access only to the endpoints of their scopes and to open endpoints', async () => {
       for (const scope of SCOPES) {
         const key = await service.token([scope]);
         for (const endpoint of ENDPOINTS) {
@@ -174,7 +174,7 @@ describeDatabase('access', (engine) => {
       expect((await guess(v4)).status).toBe(429);
     });
 
-    it('are counted per client only behind a trusted proxy, and one warning reports an untrusted proxy', async () => {
+    it('are counted per client behind a trusted proxy, and as one client behind an untrusted proxy, which one warning reports', async () => {
       const { serviceOn } = await import('./harness.ts');
       const behind = await serviceOn(service.database, service.url, { trustedProxies: ['10.0.0.0/8'] });
       try {
@@ -193,7 +193,7 @@ describeDatabase('access', (engine) => {
       }
     });
 
-    it('are not counted for requests without a key', async () => {
+    it('do not include missing keys', async () => {
       const from = somewhere();
       for (let count = 0; count < 25; count += 1) expect((await service.ask('/admin/regions', { from })).status).toBe(401);
       expect((await guess(from)).status).toBe(401);
@@ -300,7 +300,7 @@ describeDatabase('the server\'s role', (engine) => {
     expect(writable).toEqual([]);
   });
 
-  it('reads the published tables even if the search path of the caller has other tables with the same names', async () => {
+  it('calls functions that read the published tables even if the caller\'s search path contains other tables with the same names', async () => {
     const [parcel] = await service.database.query<{ fid: number }>('select min(fid) as fid from core.parcel');
     const calls = [
       "select head || tail as answer from api.parcel_answer($1, '{risk,address,economics}')",
@@ -328,14 +328,14 @@ describeDatabase('the server\'s role', (engine) => {
     }));
   });
 
-  it('cannot create objects', async () => {
+  it('cannot create objects, delete large objects or run programs', async () => {
     for (const sql of ['create temporary table t (a int4)', 'select lo_create(0)', "select lo_from_bytea(0, 'x')", 'select lo_creat(-1)', 'select lo_unlink(1)', 'create table api.t (a int4)', 'create table public.t (a int4)', 'create schema s', 'create function api.f() returns int4 language sql as \'select 1\'', 'create role r', "copy (select 1) to program 'id'"]) {
       expect([sql, await asRole(sql)]).toEqual([sql, 'SQL_42501']);
     }
     expect(await missingRights(service.database)).toEqual([]);
   });
 
-  it('cannot lock ledger.publication_lock, with which a publication waits for readers', async () => {
+  it('can lock ledger.publication_lock, with which a publication waits for readers, only through the functions of the API', async () => {
     for (const mode of ['access share', 'share row exclusive', 'access exclusive']) expect([mode, await asRole(`do $$ begin lock table ledger.publication_lock in ${mode} mode; end $$`)]).toEqual([mode, 'SQL_42501']);
     // The role can take this lock only in ACCESS SHARE mode, through the functions of the API.
     await service.database.session((session) => session.transaction(async () => {

@@ -131,7 +131,7 @@ describe('a server', () => {
     }
   };
 
-  it.each(['SQL_ECONNREFUSED', 'SQL_57P01', 'SQL_57014', 'SQL_53300', 'SQL_55000', 'SQL_55P03', 'SQL_08006', 'SQL_40P01', 'SQL_UNKNOWN'])('returns 503 with Retry-After if the database does not answer (%s)', async (code) => {
+  it.each(['SQL_ECONNREFUSED', 'SQL_57P01', 'SQL_57014', 'SQL_53300', 'SQL_55000', 'SQL_55P03', 'SQL_08006', 'SQL_40P01', 'SQL_UNKNOWN'])('returns 503 with Retry-After if the database cannot answer the request (%s)', async (code) => {
     const answered = await ask(failing(code), '/parcels/1');
     expect([answered.status, answered.body!['error'], Number(answered.headers['retry-after']) > 0]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
     expect(answered.text).not.toMatch(/secret|hunter2/);
@@ -149,7 +149,7 @@ describe('a server', () => {
     }
   });
 
-  it('does not start if the database cannot be reached', async () => {
+  it('exits with code 6, and prints no password, if the database cannot be reached', async () => {
     const refused = await mappale('postgres://nobody:hunter2@127.0.0.1:1/none', 'serve', '--port', '0');
     expect(refused.code).toBe(6);
     expect(refused.stderr).not.toContain('hunter2');

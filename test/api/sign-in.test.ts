@@ -118,7 +118,7 @@ describe('the sign-in link', () => {
     ['through a proxy', { 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1'],
     ['from another machine', {}, '192.0.2.7'],
     ['that sends a form', { 'content-type': 'text/plain' }, '127.0.0.1'],
-  ])('returns 404 for a page %s', async (_page, headers, from) => {
+  ])('is refused with 404 in a request %s', async (_page, headers, from) => {
     const { signIn, link } = await page();
     expect(codeOf(await signIn(link.secret, headers as Record<string, string>, from))).toEqual([404, 'NOT_FOUND']);
     expect((await signIn(link.secret)).statusCode).toBe(204);
@@ -285,7 +285,7 @@ describe('mappale serve, when it listens,', () => {
     }
   });
 
-  it('prints each address on a separate line without --json', () => {
+  it('prints only the address of the API without --json and without a sign-in link', () => {
     expect(printed(null, false)).toBe(`http://${HOST}/api/v2\n`);
   });
 });

@@ -45,7 +45,7 @@ const connections = (): Promise<number> => new Promise((resolve, reject) => {
   server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
 });
 
-it('ends a connection if the client reads without a pause but too slowly to finish', async () => {
+it('ends a connection if the client keeps reading but does not finish within the time limit', async () => {
   const { port, ended } = await start(500);
   await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   await expect.poll(ended).toBe(SLOW_CLIENTS);

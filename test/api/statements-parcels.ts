@@ -7,7 +7,7 @@ import { ascending, cornersOf, edgeMetres, edgesOf, fids, meetings, metaOf, quer
 
 const OF_LOCATE = 'locating parcels';
 const OF_NEIGHBOURS = 'neighbours';
-const OF_CADASTRE = 'parcels by sheet and number';
+const OF_CADASTRE = 'searching parcels by sheet and label';
 const OF_RECORD = 'the record';
 const OF_COVERAGE = 'coverage';
 
@@ -70,7 +70,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'returns 50 parcels by default, 1 to 200 on request, and reports whether there are more',
+    about: OF_LOCATE, says: 'returns at most 50 parcels by default, accepts a limit of 1 to 200, and reports whether there are more',
     holds: async (trial) => {
       const box = trial.service.region.comuni[0].box.map((side) => side.toFixed(7)) as [string, string, string, string];
       const wide = `/parcels/locate?bbox=${box[0]},${box[1]},${Math.min(Number(box[2]), Number(box[0]) + 0.05)},${Math.min(Number(box[3]), Number(box[1]) + 0.05)}`;
@@ -243,7 +243,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_NEIGHBOURS, says: 'are 50 by default, 1 to 200 on request, and the response reports whether there are more',
+    about: OF_NEIGHBOURS, says: 'accept a limit of 1 to 200, and the response reports whether there are more',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       const all = await trial.list(`/parcels/${fid}/neighbours`);
@@ -447,7 +447,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has GeoJSON with 7 decimals and counter-clockwise outer rings, a point inside, and the true ground area',
+    about: OF_RECORD, says: 'has GeoJSON with at most 7 decimals and counter-clockwise outer rings, a point inside, and the true ground area',
     holds: async (trial) => {
       for (const { geometry, centroid, area_m2: area, fid } of some(await trial.basics(), 60)) {
         const polygons = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as (readonly [number, number])[][][];
@@ -498,7 +498,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'is found by its reference in upper or lower case, with or without the prefix, and with %2F for a slash. An unknown reference gives 404, a malformed one 400',
+    about: OF_RECORD, says: 'is found by its reference in upper or lower case, with or without the prefix, and is 404 for an unknown and 400 for a malformed reference',
     holds: async (trial) => {
       const basics = (await trial.basics()).slice(0, 20);
       for (const { fid, cadastral_reference: reference } of basics) {
@@ -592,7 +592,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'lists in coastal_erosion at most 5 segments within 1,000 m, nearest first, and a segment without a rate has no severity',
+    about: OF_RECORD, says: 'lists in coastal_erosion at most 5 segments, nearest first, and only a segment without a rate has no severity',
     holds: async (trial) => {
       const all = (await trial.records()).map(
         ({ coastal_erosion: segments }) =>
@@ -612,7 +612,7 @@ export const PARCELS: readonly Statement[] = [
 
   // --- Coverage ---------------------------------------------------------------------------------------------------------
   {
-    about: OF_COVERAGE, says: 'is stated for every section, in meta or, for risk, separately for pga, flood and landslide in the block',
+    about: OF_COVERAGE, says: 'is stated for every section in meta, except that risk itself states it separately for pga, flood and landslide',
     holds: async (trial) => {
       for (const { risk, meta } of await trial.records()) {
         expect(Object.keys((meta as Json)['coverage'] as Json)).toEqual(SECTION_NAMES.filter((section) => section !== 'risk'));
@@ -623,7 +623,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_COVERAGE, says: 'is mapped if basic, valuation, economics, demographics or address has a value, and mapped without a value means that the place has none',
+    about: OF_COVERAGE, says: 'is mapped if basic, valuation, economics, demographics or address has a value, and can be mapped for a parcel without an address',
     holds: async (trial) => {
       const records = await trial.records();
       for (const record of records) {

@@ -8,7 +8,7 @@ import { PARCELS } from './statements-parcels.ts';
 import { answersWith, metaOf, query, type Json, type Statement, type Trial } from '../harness/api-trial.ts';
 
 const OF_SEARCH = 'searching addresses';
-const OF_REVERSE = 'addresses around a point';
+const OF_REVERSE = 'searching addresses around a point';
 const OF_LISTS = 'the lists';
 const OF_ADDRESSES = 'an address';
 const OF_ERRORS = 'errors';
@@ -54,7 +54,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   ...ENDPOINTS.map(({ path, scope }, index): Statement => ({
-    about: 'the interface', says: scope === null ? `${path} needs no key` : `${path} needs a key with ${scope}, and no other scope`,
+    about: 'the interface', says: scope === null ? `${path} needs no key` : `${path} accepts only keys with the scope ${scope}`,
     holds: async (trial) => {
       const question = (await questions(trial))[index]!;
       if (scope === null) {
@@ -250,7 +250,7 @@ export const STATEMENTS: readonly Statement[] = [
 
   // --- Addresses --------------------------------------------------------------------------------------------------------
   {
-    about: OF_ADDRESSES, says: 'has the same fields in every response',
+    about: OF_ADDRESSES, says: 'has the same fields in every response, and additional fields only in results of a search',
     holds: async (trial) => {
       const fields = ['address_id', 'street_name', 'street_number', 'locality', 'municipality_code', 'municipality_name', 'province', 'region', 'latitude', 'longitude', 'formatted_address'];
       for (const address of await trial.addresses()) expect(Object.keys(address).sort()).toEqual([...fields].sort());
@@ -260,7 +260,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ADDRESSES, says: 'writes its number as 12, 12/A, 12/BIS, 12 ROSSO, KM 3+200 or SNC',
+    about: OF_ADDRESSES, says: 'has a number in the form 12, 12/A, 12/BIS, 12 ROSSO, KM 3+200 or SNC',
     holds: async (trial) => {
       const shown = (await trial.service.database.query<{ shown: string }>('select distinct api.street_number(number, exponent, colour, metric_m) as shown from core.access_point')).map(({ shown: number }) => number);
       const forms = [/^\d+$/, /^\d+\/[A-Z]$/, /^\d+\/BIS$/, /^\d+ ROSSO$/, /^SNC$/];
@@ -317,7 +317,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '401 API_KEY_REQUIRED without a key, INVALID_API_KEY with a key that is unknown, expired or revoked',
+    about: OF_ERRORS, says: 'are 401 API_KEY_REQUIRED without a key, and 401 INVALID_API_KEY with a key that is unknown, expired or revoked',
     holds: async ({ service }) => {
       const code = async (key?: string): Promise<unknown> => {
         const { status, body } = await service.ask('/parcels/1', { ...(key === undefined ? {} : { key }), from: '192.0.2.61' });
@@ -333,7 +333,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '403 INSUFFICIENT_SCOPE names the scope that is required',
+    about: OF_ERRORS, says: 'are 403 INSUFFICIENT_SCOPE with the required scope if the key lacks this scope',
     holds: async ({ service }) => {
       const scope: Scope = 'admin_data:read';
       const { status, body } = await service.ask('/parcels/1', { key: await service.token([scope]) });
@@ -341,7 +341,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '429 RATE_LIMITED after 1,000 requests, with retry_after_seconds, limit and Retry-After',
+    about: OF_ERRORS, says: 'are 429 RATE_LIMITED after 1,000 requests, with retry_after_seconds, limit and Retry-After',
     holds: async ({ service }) => {
       const spent = await service.token();
       await service.database.query('insert into access.rate_window (token_id, started_at, used) select max(token_id), now(), 999 from access.token');
@@ -353,7 +353,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '429 TOO_MANY_ATTEMPTS after 20 invalid keys from a network address, but not for a valid key',
+    about: OF_ERRORS, says: 'are 429 TOO_MANY_ATTEMPTS after 20 invalid keys from a network address, but not for a valid key',
     holds: async ({ service }) => {
       const from = '192.0.2.62';
       const codes: unknown[] = [];
@@ -363,7 +363,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '400 OUT_OF_BOUNDS outside latitude 35.0–47.5 and longitude 6.0–19.0, but not on these bounds',
+    about: OF_ERRORS, says: 'are 400 OUT_OF_BOUNDS outside latitude 35.0–47.5 and longitude 6.0–19.0, but not on these bounds',
     holds: async (trial) => {
       for (const place of ['lat=34.9999&lng=14', 'lat=47.5001&lng=14', 'lat=42&lng=5.9999', 'lat=42&lng=19.0001']) {
         for (const path of ['/geocode/reverse', '/parcels/locate']) expect(await trial.refusal(`${path}?${place}`)).toEqual([400, 'OUT_OF_BOUNDS', undefined]);
@@ -372,14 +372,14 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '404 NOT_FOUND for other paths and for parcels that never existed',
+    about: OF_ERRORS, says: 'are 404 NOT_FOUND for unknown paths and for parcels that never existed',
     holds: async (trial) => {
       for (const path of ['/nothing', '/parcels', '/parcels/1/2', '/health/']) expect((await trial.service.ask(path, { key: await trial.key() })).body).toMatchObject({ error: 'NOT_FOUND' });
       expect(await trial.refusal('/parcels/0')).toEqual([404, 'NOT_FOUND', undefined]);
     },
   },
   {
-    about: OF_ERRORS, says: '405 METHOD_NOT_ALLOWED with Allow for every method except GET, on every path',
+    about: OF_ERRORS, says: 'are 405 METHOD_NOT_ALLOWED with the header Allow for POST, PUT, PATCH, DELETE and OPTIONS, on every path that accepts only GET',
     holds: async (trial) => {
       for (const path of [...(await questions(trial)), '/health', '/openapi.json', '/docs', '/map']) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
@@ -390,7 +390,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '503 SERVICE_UNAVAILABLE with Retry-After while the database is not available',
+    about: OF_ERRORS, says: 'are 503 SERVICE_UNAVAILABLE with Retry-After while the database is not available',
     holds: async () => {
       const paths = ['/parcels/1', '/admin/regions', '/geocode/search?q=via'];
       const answers = await answersWith(async () => Promise.reject(new MappaleError('gone', { code: 'SQL_57P01', kind: 'database' })), paths);
@@ -401,7 +401,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '500 INTERNAL_ERROR with a request ID and nothing else',
+    about: OF_ERRORS, says: 'are 500 INTERNAL_ERROR for an unexpected failure, without the message of the failure',
     holds: async () => {
       const [answered] = await answersWith(async () => Promise.reject(new Error('secret')), ['/admin/regions']);
       expect([answered!.status, answered!.body!['error']]).toEqual([500, 'INTERNAL_ERROR']);

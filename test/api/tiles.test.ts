@@ -62,7 +62,7 @@ describeEngines('a tile of the map', (engine) => {
 
   it.each([14, 16])('contains each parcel that SQL finds in its box exactly once at zoom %i, within one tile unit of the parcel\'s position', async (z) => {
     const found = new Set<number>();
-    // A unit of the tile is at most an eighth of a pixel.
+    // One unit of the tile in degrees of longitude. A tile has 4,096 units on each side.
     const unit = 360 / 2 ** z / 4096;
     for (const tile of await tiles(z)) {
       const read = await features('parcels', z, tile);
@@ -227,7 +227,7 @@ describeEngines('a tile of the map', (engine) => {
     const read = await features(name, 14, tile!);
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter(({ properties }) => !section.kinds.includes(kinds.get(properties['fid'] as number) as 'land'))).toEqual([]);
-    // Compares some parcels of each value, and some parcels without a value.
+    // Compares at most two parcels with the same value, or without a value and with the same coverage. Compares at most 16 parcels in total.
     const times = new Map<string, number>();
     const some = read.filter(({ properties: { fid: _fid, ...said } }) => {
       const seen = (times.get(JSON.stringify(said)) ?? 0) + 1;
@@ -244,7 +244,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('has the boundary of each comune, with its name and codes, in the layer of comuni', async () => {
+  it('has each comune with its name and codes in the layer of comuni', async () => {
     const comuni = await service.database.query<{ belfiore: string; name: string; istat_code: string; region: number }>(
       'select c.belfiore, c.name, c.istat_code, c.region_code::int4 as region from core.comune c where c.belfiore in (select belfiore from core.parcel) order by 1',
     );
@@ -301,7 +301,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('is on a map whose suggestions complete the names of streets and comuni, and equal the search results for complete names', async () => {
+  it('is on a map whose suggestions complete the names of streets and comuni, and whose first suggestion for complete names equals the first search result', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore

@@ -1,6 +1,6 @@
 /**
- * Tests queries with two comuni. A query finds the first comune if the second name is a province, a region or a name of the first comune. The query finds the
- * second comune if the first name is a locality of the second. Otherwise the query finds nothing.
+ * Tests queries with two comuni. A query finds the first comune if the second name is a name, the region or the current or a former province of the first
+ * comune. The query finds the second comune if the first name is a locality of the second. Otherwise the query finds nothing.
  */
 import { beforeAll, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';

@@ -163,7 +163,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect([code, said.filter((line) => line.includes(secret) || line.includes(cookie.split('=')[1]!))]).toEqual([0, []]);
   });
 
-  it('ends cleanly if the main process and all workers get the signal', async () => {
+  it('ends cleanly if the main process and all workers get SIGTERM', async () => {
     const url = await engine.createDatabase();
     await migrate(await engine.openDatabase(url), await loadSources());
     const serving = start(url);
@@ -199,7 +199,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('connections of several processes', () => {
-  it('are in total at most the connections of a single process', () => {
+  it('are in total at most the connections of a single process, and 0 only if there are too few for all processes', () => {
     const all = (connections: number): number => connections + Math.ceil(connections / 3);
     const wrong: string[] = [];
     for (let connections = 1; connections <= 200; connections += 1) {

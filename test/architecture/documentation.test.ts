@@ -19,7 +19,7 @@ interface Typed {
   readonly line: string;
 }
 
-/** Finds the commands in code blocks and in code within sentences. Returns the parts between `&&`, `|` and `;`, without comments and redirections. */
+/** Finds the commands in code blocks and in code within sentences. Returns the parts between `&&`, `||`, `|` and `;`, without comments and redirections. */
 function typedIn(file: string, text: string): Typed[] {
   const blocks = [...text.matchAll(/^```(?:sh|bash|console|shell)?\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.replace(/\\\n\s*/g, ' ').split('\n'));
   const spans = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
@@ -126,7 +126,7 @@ describe('the files for containers and for GitHub', () => {
     expect(urls.map((url) => serverAddress(url).label)).toEqual(['mappale', 'reader'].map((user) => `postgres database:5432, database italy, user ${user}`));
   });
 
-  it('copy only existing files, and all folders of the program', () => {
+  it('copy only existing files and all folders of the program, and set an ordinary user and a health check', () => {
     const copied = [...image.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap((match) => match[1]!.split(' '));
     expect(copied.filter((path) => !FILES.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
     const imported = ['api', 'cli', 'pipelines', 'sources', 'sql', 'package.json'];
@@ -135,7 +135,7 @@ describe('the files for containers and for GitHub', () => {
     expect(image).toMatch(/^HEALTHCHECK /m);
   });
 
-  it('run on GitHub the script .ci/run, which also runs on a local machine', () => {
+  it('run the script .ci/run on GitHub', () => {
     const { jobs } = parse(read('.github/workflows/ci.yml')) as { jobs: Readonly<Record<string, { steps: readonly { run?: string }[] }>> };
     expect(Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))).toContain('.ci/run');
   });
@@ -156,7 +156,7 @@ describe('the documents', () => {
     expect(read('README.md').replace(/^```[\s\S]*?^```/gm, '').split('\n').filter((line) => line.length > 100 && !line.startsWith('|'))).toEqual([]);
   });
 
-  // The generated data dictionary lists every section.
+  // README may leave out sections, because the generated data dictionary lists every section.
   it('list at least 18 sections in README, and only sections of the contract', () => {
     const listed = [...read('README.md').matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1]!);
     expect(listed.filter((name) => !SECTION_FOLDERS.includes(name))).toEqual([]);

@@ -138,7 +138,7 @@ describe('imports', () => {
     expect(violations('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
   });
 
-  it('are allowed for `pipelines/synthetic` only in commands, and only on demand', () => {
+  it('of `pipelines/synthetic` are allowed only on demand in commands, and not at all in a refresh or a source', () => {
     const text = "import type { Synthetic } from '../pipelines/synthetic/synthetic.ts';\nconst a = await import('../pipelines/synthetic/synthetic.ts');";
     expect(violations('cli/synth.ts', text)).toEqual(['cli/synth.ts:1: a command may not import ../pipelines/synthetic/synthetic.ts']);
     expect(violations('pipelines/run/refresh.ts', text)).toHaveLength(2);

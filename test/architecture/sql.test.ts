@@ -1,4 +1,4 @@
-/** Tests that the headers of SQL files are complete and agree with the SQL below the header. */
+/** Tests that the headers of SQL files agree with their SQL, and tests the rules for indexes, checks, migrations, style and the functions of records. */
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
@@ -152,7 +152,7 @@ describe('an SQL file', () => {
     expect(everywhere((text) => shouted(text).map(({ word, offset }) => `line ${lineAt(text, offset)}: ${word}`))).toEqual([]);
   });
 
-  it('has no tab and no space at the end of a line', () => {
+  it('contains no tabs and no trailing spaces', () => {
     expect(everywhere((text) => text.split('\n').flatMap((line, index) => (/\t|\s$/.test(line) ? [`line ${index + 1}`] : [])))).toEqual([]);
   });
 

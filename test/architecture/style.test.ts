@@ -47,12 +47,12 @@ describe('code', () => {
     expect(TEXT.flatMap((file) => [...read(file).matchAll(loose)].map((match) => `${file}:${lineAt(read(file), match.index)}: ${match[0]}`))).toEqual([]);
   });
 
-  it('disables no lint rule, and skips no test without a condition', () => {
+  it('disables no lint rule and no type check, and skips no test without a condition', () => {
     const off = new RegExp([['@ts', '-(ignore|nocheck|expect-error)'], ['eslint', '-disable'], ['\\b(it|test|describe)\\.(only|todo)', '\\b'], ['\\b(it|test)\\.skip', '\\(']].map((parts) => parts.join('')).join('|'), 'g');
     expect(CODE.flatMap((file) => [...read(file).matchAll(off)].map((match) => `${file}:${lineAt(read(file), match.index)}: ${match[0]}`))).toEqual([]);
   });
 
-  it('ends each file with one line end, without tabs or spaces before line ends', () => {
+  it('ends each file with one line feed, without carriage returns or trailing spaces and tabs', () => {
     expect(CODE.filter((file) => !/[^\n]\n$/.test(read(file)))).toEqual([]);
     expect(CODE.flatMap((file) => read(file).split('\n').flatMap((line, index) => (/[ \t]$|\r/.test(line) ? [`${file}:${index + 1}`] : [])))).toEqual([]);
   });

@@ -13,7 +13,7 @@ describe('two commits', () => {
     expect(compareLines([before], [{ ...after, size: 100_000 }])).toEqual([]);
   });
 
-  it('list the steps that take more than 10 % longer, except very short steps', () => {
+  it('are reported with the steps that take more than 10 % longer, except very short steps', () => {
     expect(slowerOf(compareLines([before], [after])).map(({ step }) => step)).toEqual(['section.risk']);
   });
 

@@ -40,7 +40,7 @@ describe('a state of the code', () => {
     expect(findState(history, 'abd+')).toBe(stateOf(changed));
   });
 
-  it('causes an error that lists the measured states if it was not measured or is ambiguous', () => {
+  it('causes an error if it was not measured or is ambiguous', () => {
     expect(() => findState(history, 'ab')).toThrow('matches more than one state');
     expect(() => findState(history, 'fff')).toThrow('no benchmark was run on fff');
     expect(() => findState(history, 'last~3')).toThrow('no benchmark was run on last~3');

@@ -24,7 +24,7 @@ describe('a summary of repeated measurements', () => {
     expect([percentile(values, 0.5), percentile(values, 0.95), percentile(values, 1), percentile([7], 0.95)]).toEqual([51, 96, 100, 7]);
   });
 
-  it('is printed as not measured if a value is missing', () => {
+  it('is printed with a unit, or as not measured if a value is missing', () => {
     expect([thousands(null), megabytes(null), percent(1, null)]).toEqual(['not measured', 'not measured', 'not measured']);
     expect([thousands(12_345), megabytes(2_500_000), percent(1, 4)]).toEqual(['12 k', '2.5 MB', '25 %']);
   });

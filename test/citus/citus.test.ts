@@ -1,4 +1,4 @@
-/** Tests that a database on several nodes has the same content and answers as a database on a single machine. */
+/** Tests that a database on several nodes has the same content, and returns the same results, as a database on a single node. */
 import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       let seen = 0;
       return Buffer.from(content.toString('utf8').replace(/<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g, (member) => ((seen += 1) === 12 ? '' : member)));
     });
-    // The nodes lack the role here, so the program creates the role on each node.
+    // The nodes lack the server's role here, so the program creates the role on each node.
     const newest = await distributed();
     expect(await isDistributed(newest)).toBe(true);
     await newest.close();
@@ -128,7 +128,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     await rm(folder, { recursive: true });
   });
 
-  it('are refused without Citus, and with the embedded database', async () => {
+  it('are refused without Citus, with the embedded database, and with an unknown value of MAPPALE_DISTRIBUTED', async () => {
     const sources = await loadSources();
     await expect(upgrade(await open(await citus.plain()), sources, { distributed: true })).rejects.toMatchObject({ code: 'CITUS_MISSING', exitCode: 2 });
     expect(() => readConfig({ MAPPALE_DISTRIBUTED: 'citus', DATABASE_URL: 'pglite:memory' })).toThrow(expect.objectContaining({ code: 'CONFIG_DISTRIBUTED', exitCode: 2 }));
@@ -159,7 +159,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(placed.map(({ parcels }) => parcels > 0)).toEqual(Array.from({ length: SHARDS }, () => true));
   });
 
-  it('return the same bytes as a single node for every parcel and place', async () => {
+  it('return the same bytes as a single node for every parcel, and for a sample of places', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const asked = [
       ['select f.fid, a.head, a.citations from unnest($1::int4[]) as f (fid) cross join lateral api.parcel_answer(f.fid, $2) a', [fids, SECTION_NAMES]],

@@ -18,7 +18,7 @@ describe.each(all.map((each) => [each.source.id, each] as const))('source %s', (
   const files = filesOf(download);
   const words = REGIONS.flatMap((region) => download.byHand?.(region) ?? []);
 
-  it('is downloaded, or has instructions with a URL, in each of its regions', () => {
+  it('is downloaded, or has instructions that name a web site or a table to save, in each of its regions', () => {
     expect(files.length + words.length).toBeGreaterThan(0);
     const served = REGIONS.filter((region) => [...download.files?.(region, TODAY) ?? [], download.byHand?.(region) ?? []].flat().length > 0);
     expect([20, 19, 1]).toContain(served.length);
@@ -27,7 +27,7 @@ describe.each(all.map((each) => [each.source.id, each] as const))('source %s', (
     for (const how of words) expect(how).toMatch(/(?:https?:\/\/|[a-z]+\.[a-z]+\.it|save a table)[\s\S]*[^.]$/);
   });
 
-  it('requests files only from the hosts in its manifest, and saves files under names that the source recognises', () => {
+  it('requests files only from the hosts in its manifest, and saves files under distinct names that the source recognises', () => {
     for (const { base, editions, link } of files) {
       const { hostname, protocol } = new URL(base);
       expect(source.manifest.downloads.map(({ url }) => url).join(' ')).toContain(`${protocol}//${hostname}`);
@@ -44,7 +44,7 @@ describe.each(all.map((each) => [each.source.id, each] as const))('source %s', (
   });
 });
 
-it('uses each host for one publisher only, so that one connection per publisher means one connection per host', () => {
+it('each host serves files of one publisher only, so that one connection per publisher means one connection per host', () => {
   const holders = new Map<string, Set<string>>();
   for (const { source, download } of all) {
     for (const { base } of filesOf(download)) {
@@ -56,7 +56,7 @@ it('uses each host for one publisher only, so that one connection per publisher 
   expect([...holders].filter(([, names]) => names.size > 1)).toEqual([]);
 });
 
-it('finds the latest day of issue up to now, in this year or in the previous year', () => {
+it('lastIssue returns the latest day of issue up to now, in this year or in the previous year', () => {
   const day = (cycle: Download['cycle'], now: string): string => lastIssue(cycle, new Date(now)).toISOString().slice(0, 10);
   expect([
     day('daily', '2026-11-23T02:15:00Z'), day(['03-10', '09-10'], '2026-09-09T23:59:59Z'), day(['03-10', '09-10'], '2026-09-10T00:00:00Z'), day(['03-10', '09-10'], '2026-01-01T00:00:00Z'),
@@ -73,7 +73,7 @@ describe('tiles of a region', () => {
     expect(tilesOf(box, 3035, 100_000)).toContainEqual({ east: 46, north: 20 });
   });
 
-  it('use boxes within Italy that contain their region\'s capital', () => {
+  it('use a box within Italy that contains the capital of the region', () => {
     const capitals = [
       [7.69, 45.07], [7.32, 45.74], [9.19, 45.47], [11.12, 46.07], [12.33, 45.44], [13.77, 45.65], [8.93, 44.41], [11.34, 44.49], [11.26, 43.77],
       [12.39, 43.11], [13.52, 43.62], [12.5, 41.9], [13.4, 42.35], [14.66, 41.56], [14.27, 40.85],

@@ -61,10 +61,10 @@ describe('mappale sources', () => {
   });
 });
 
-describe('notes with a malformed section', () => {
+describe('readEvidence', () => {
   const good = '# x\n\n## Evidence\n\n- Real bytes: a file of 2024\n  and one of 2025\n- Verbatim header: none\n- Document: a page, undated\n\n## More\n\n- text\n';
 
-  it('do not include notes with a complete section, even if a value spans two lines and another section follows', () => {
+  it('reads a complete section, even if a value spans two lines and another section follows', () => {
     expect(readEvidence(good, 'x')).toEqual({ bytes: 'a file of 2024 and one of 2025', header: null, document: 'a page, undated' });
   });
 
@@ -77,7 +77,7 @@ describe('notes with a malformed section', () => {
     ['with an empty item', good.replace('none', '')],
     ['without a date', good.replace(', undated', '')],
     ['with a paragraph between items', good.replace('- Document', '\nSome words.\n\n- Document')],
-  ])('are rejected %s', (_what, notes) => {
+  ])('rejects notes %s', (_what, notes) => {
     expect(() => readEvidence(notes, 'x')).toThrow(expect.objectContaining({ code: 'EVIDENCE_MALFORMED', at: 'x' }) as Error);
   });
 });

@@ -114,7 +114,7 @@ describe('a server', () => {
     ['that is read-only, for a load', { readOnly: true }, 'write', ['DATABASE_READ_ONLY']],
     ['that is read-only, for reading', { readOnly: true }, 'read', []],
     ['whose tables belong to another role', { owner: 'loader' }, 'read', ['DATABASE_NOT_OURS']],
-  ])('%s causes exactly the expected errors: %j', (_what, facts, access, codes) => {
+  ])('%s causes exactly the expected errors (facts of the server: %j)', (_what, facts, access, codes) => {
     const faults = serverFaults({ ...good, ...facts }, address, access);
     expect(faults.map(({ code }) => code)).toEqual(codes);
     for (const { detail, hint, at } of faults) expect([detail, hint, at]).toEqual([expect.stringMatching(/^expected .*, found /), expect.any(String), expect.stringContaining('italy')]);
@@ -134,7 +134,7 @@ describeEngines('a database with other settings', (engine) => {
     const readOnly = await errorOf(url);
     expect(readOnly).toMatchObject({ code: 'DATABASE_READ_ONLY', kind: 'database' });
     await (await openDatabase(url, 'read')).close();
-    // The command in the last line fixes the problem if an administrator runs the command while connected to another database.
+    // The command in the last line of the error fixes the problem if an administrator runs the command while connected to another database.
     expect(readOnly.fix).toContain(' -d postgres ');
     await database.script(statementIn(readOnly.fix), 'the last line');
     await (await openDatabase(url)).close();

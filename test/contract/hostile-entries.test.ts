@@ -74,7 +74,7 @@ describe('a folder with unusable entries', () => {
     expect(await look(data)).toMatchObject([{ ok: false, findings: [{ code: 'NOT_A_FILE' }] }]);
   });
 
-  it('with a pipe among the files of a shapefile is rejected without waiting for the pipe', async () => {
+  it('is checked without waiting for a pipe among the files of a shapefile', async () => {
     const data = folder();
     for (const part of ['.shp', '.shx', '.dbf', '.cpg', '.prj']) {
       if (part === '.cpg') pipe(join(data, `finta${part}`));
@@ -115,7 +115,7 @@ describe('a path argument', () => {
 });
 
 describe('files without permission', () => {
-  it('are reported with the name that the user typed, and all other files are read', async () => {
+  it('are reported with their path and the user who may not read them, and all other files are read', async () => {
     const data = folder();
     mkdirSync(join(data, 'closed'));
     writeFileSync(join(data, 'closed.csv'), 'x');

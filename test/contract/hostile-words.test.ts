@@ -1,4 +1,7 @@
-/** Tests files that have the name of a publisher's file but different content. The error names the real content and the next step. */
+/**
+ * Tests files with a publisher's name but different content, incomplete shapefiles, wrong coordinates and bytes before a zip. The finding states what was found
+ * and the next step.
+ */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -51,7 +54,7 @@ describe('a file under a publisher\'s name', () => {
     ['that is a PDF document', INDIR, starting('255044462d312e37'), 'FILE_FORM', /PDF/],
     ['of a future year', EGMS, (content) => content, 'VINTAGE_FUTURE', /found 2090_2094/, 'EGMS_L3_E46N20_100km_U_2090_2094_1.csv'],
     ['of a future day', INDIR, (content) => content, 'VINTAGE_FUTURE', /found 2099/, 'INDIR_MOLI_20990602.csv'],
-  ])('%s causes an error that names the real content', async (_what, original, change, code, found, name) => {
+  ])('%s causes an error that states what was found', async (_what, original, change, code, found, name) => {
     expect(await verdictOn(original, change, name)).toMatchObject({ ok: false, findings: [{ level: 'error', code, detail: expect.stringMatching(found), hint: expect.any(String) }] });
   });
 

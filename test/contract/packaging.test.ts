@@ -112,19 +112,19 @@ describe('a zip of vector files', () => {
   });
 });
 
-describe('names', () => {
-  it('are compared without folders, extensions and copy suffixes such as (1)', () => {
+describe('names and dates:', () => {
+  it('names are compared without folders, extensions and copy suffixes such as (1)', () => {
     expect(['X.gpkg.zip', 'a/X.shp.zip', 'X.gpkg (2).zip', 'X (2).GPKG.zip', 'X.zip', 'X.gpkg'].map(stemOf)).toEqual(Array.from({ length: 6 }, () => 'X'));
     expect(['V1.2.zip', 'X.shp.xml', 'X.gpkg.csv'].map(stemOf)).toEqual(['V1.2', 'X.shp', 'X.gpkg']);
     expect(['a/b/MOLISE.zip', 'MOLISE (1).zip', 'MOLISE(2).zip', 'MOLISE - Copia.zip', 'MOLISE'].map(stemOf)).toEqual(Array.from({ length: 5 }, () => 'MOLISE'));
   });
 
-  it('are read from the outside in, so that a zip with the name of a part is always a part', () => {
+  it('names are read from the outside in, so that a zip with the name of a part is always a part', () => {
     const names = { whole: /^Whole_\d+$/, stated: /^Whole/ };
     expect([['Whole_1.zip', 'x.csv'], ['x.zip', 'f/Whole_1.csv'], ['Whole_1_part.zip', 'Whole_1.csv'], ['x.zip', 'y.csv'], []].map((each) => isWhole(each, names))).toEqual([true, true, false, false, false]);
   });
 
-  it('give no date if the entries of the zip have no day', () => {
+  it('the date of a zip is the latest day of its files, and a zip without days has no date', () => {
     const entry = (modified: string, isFolder = false) => ({ path: 'x', size: 1, compressedSize: 1, crc32: 0, modified, isFolder });
     expect(newestEntry(null)).toBeUndefined();
     expect(newestEntry([entry('1980-01-01'), entry('2026-01-01', true)])).toBeUndefined();

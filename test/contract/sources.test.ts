@@ -97,7 +97,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     }
   });
 
-  it('loads exactly the layers that it declares', () => {
+  it('loads exactly the layers that it declares, and has checks', () => {
     const made = source.load.writes.filter((relation) => relation.startsWith('layer.'));
     expect([...made].sort()).toEqual([...source.layer.writes].sort());
     expect(checksOf(source).length).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 /**
  * Tests swapped latitude and longitude. Coordinates that are in Italy only when swapped are rejected. The message of the reject asks whether the
- * coordinates were swapped. Addresses are kept without a point. See coordinate_flag in sources/anncsu_addresses.
+ * coordinates were swapped. Addresses with swapped coordinates are kept without a point, as `sources/anncsu_addresses/anncsu_addresses.test.ts` tests.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -72,7 +72,7 @@ describe('the rule for versions', () => {
     expect(violations(record, table('sql/core/t.sql', { version: 1 }), above)).toEqual(['the version of sql/core/t.sql was 2 and is 1. A version must not be lowered.']);
   });
 
-  it('requires nothing for a new fixture, a new source, new synthetic files, or a new version of an input', () => {
+  it('requires nothing for a new or changed fixture, a new source, new synthetic files, or a new version of an input', () => {
     expect(violations(record, source({ goldens: { 'x.json': 'in9 other', 'y.json': 'in2 out2', 'z.json': 'in3 out3' } }), above)).toEqual([]);
     expect(violations(record, { ...record, sources: { ...record.sources, c: { version: 1, goldens: { 'x.json': 'in out' } } } }, above)).toEqual([]);
     expect(violations(record, { ...table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }), synthetic: 2 }, above)).toEqual([]);
@@ -80,7 +80,7 @@ describe('the rule for versions', () => {
     expect(violations(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, source({ version: 4 })), above)).toEqual([]);
   });
 
-  it('requires new versions for changed tables, but not for unchanged tables that are built from them', () => {
+  it('requires a new version of a changed table, even if the version of a table that is built from it was raised', () => {
     const changed = table('sql/sections/s/build.sql', { version: 6 }, table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }));
     expect(violations(record, changed, above)).toHaveLength(1);
   });

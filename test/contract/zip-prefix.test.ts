@@ -1,6 +1,6 @@
 /**
- * Tests that zips with bytes before the first header are read like zips without such bytes. The bytes may be a self-extracting program or a page before the
- * download.
+ * Tests that zips with additional bytes before or after them are read like zips without such bytes. The bytes before a zip may be a self-extracting program
+ * or a web page.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

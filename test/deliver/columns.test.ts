@@ -10,7 +10,7 @@ import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Returns the value at a path of a block, or null. */
+/** Returns the value at a path in a section of a record, or null. */
 function valueAt(block: unknown, path: string): unknown {
   let value: unknown = block;
   for (const step of path.split('.')) value = (value as Json | null | undefined)?.[step];
@@ -63,7 +63,7 @@ describeDatabase('the columns of the sections', (engine) => {
     expect(names.filter((name) => !filled.has(name))).toEqual(['development']);
   });
 
-  it('have the declared type and a description', async () => {
+  it('have unique names, the declared type and a description', async () => {
     const { cells } = await rowsOf(ask, await fidsOf(database), SECTION_NAMES);
     const fits: Readonly<Record<string, (cell: Cell) => boolean>> = {
       int2: Number.isInteger, int4: Number.isInteger, int8: Number.isInteger, float8: Number.isFinite, text: (cell) => typeof cell === 'string', bool: (cell) => typeof cell === 'boolean',

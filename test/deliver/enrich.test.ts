@@ -143,7 +143,7 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.at(-1)).toMatchObject({ status: 'not_loaded', reason: 'Lazio is not published', matched_address: '' });
   });
 
-  it('reads CSV files exported by Italian spreadsheets, and requires --by if a table has two possible keys', async () => {
+  it('reads CSV files exported by Italian spreadsheets, requires a key, and requires --by if a table has two possible keys', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { text } = await enrich(Buffer.from(`citt\u00e0;fid\r\nForl\u00ec;${fid}\r\n`, 'latin1'));
     expect(text).toContain(`Forlì;${fid};found`);
@@ -217,7 +217,7 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.map(({ fid: _own, status: _s, reason: _r, candidates: _c, mappale_fid: fid, ...cells }) => ({ fid, ...cells }))).toEqual(exported);
   });
 
-  it('writes metadata with the meaning of each column and the attributions', async () => {
+  it('writes metadata that lists the columns and the attributions', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { summary, text } = await enrich(`fid\n${fid}\n`, { sections: 'all' });
     const metadata = JSON.parse(await readFile(summary.metadata, 'utf8')) as { tableSchema: { columns: { titles: string; datatype: string }[] }; 'dc:license': { 'dc:rights': string }[] };

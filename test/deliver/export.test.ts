@@ -73,7 +73,7 @@ describeDatabase('exporting a region', (engine) => {
 
   const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await duck.runAndReadAll(sql)).getRowObjectsJS();
 
-  it.each(Object.keys(FORMATS))('an export as %s gives the same bytes every time, with a STAC item that describes the files', async (name) => {
+  it.each(Object.keys(FORMATS))('an export as %s gives the same bytes every time, with a STAC item that describes the file', async (name) => {
     const [first, second] = [await write(name, `once.${name}`), await write(name, `twice.${name}`)];
     expect(second.sha256).toBe(first.sha256);
     expect(first.parcels).toBe(parcels.length);
@@ -162,7 +162,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(chunks).toEqual([{ compression: PARQUET_CODEC }]);
   });
 
-  it('an export to CSV has the same cells as the API, and metadata with the meaning of the columns', async () => {
+  it('an export to CSV has the same cells as the API, and metadata that lists the columns', async () => {
     const { companions } = await write('csv', 'molise.csv');
     const rows: Record<string, string>[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
     expect(new Map(rows.map((row) => [Number(row['fid']), Object.values(row)]))).toEqual(new Map(parcels.map(({ fid }) => [fid, cells.get(fid)!.map((cell) => String(cell ?? ''))])));

@@ -54,7 +54,7 @@ describeEngines('concurrent loads', (engine) => {
     expect((await builders(url)).length).toBe(count);
   }
 
-  it('two processes build ten regions, each region once, and both processes end when all regions are published', async () => {
+  it('build each of ten regions once in two processes, and refuse runs without --concurrent meanwhile', async () => {
     const { url, gate } = await prepared();
     // The first process is paused while building a region, and the second process builds all other regions.
     await gate.shut('join of Liguria begins');
@@ -77,7 +77,7 @@ describeEngines('concurrent loads', (engine) => {
     await gate.close();
   });
 
-  it('one process builds the regions that another process had begun when it was killed', async () => {
+  it('build the regions of a killed process in the process that is still running', async () => {
     const { url, gate } = await prepared();
     await gate.shut('check of Liguria begins');
     const first = concurrent(url);
@@ -97,7 +97,7 @@ describeEngines('concurrent loads', (engine) => {
     await gate.close();
   });
 
-  it('two processes that read the same files load each release only once, and mark no file as absent', async () => {
+  it('load each release only once and mark no file as absent if two processes read the same files', async () => {
     const { url, gate } = await prepared();
     await gate.shut('stage of ade_cadastre 2026-07-01 Molise begins');
     const first = concurrent(url);

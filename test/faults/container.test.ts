@@ -60,7 +60,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     expect(await ended).toEqual([code, null]);
   });
 
-  it('ends on a signal and leaves no process if it waits for publishers', async () => {
+  it('ends on a signal and leaves no process and no database if it waits for publishers', async () => {
     let asked: () => void;
     const isAsked = new Promise<void>((resolve) => (asked = resolve));
     const publisher = createServer(() => asked()).listen(0, '127.0.0.1');
@@ -83,7 +83,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     }
   });
 
-  it('keeps its locks while it is running, even against the first process of another container', async () => {
+  it('keeps its locks while it is running, even against the first process of another container, and loses the locks when it is killed', async () => {
     const lock = join(folder, 'lock');
     const take = `import { takeLock } from './pipelines/db/lock-file.ts';
       await takeLock(${JSON.stringify(lock)}, (found) => new Error(found));
@@ -107,7 +107,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
 });
 
 describe.skipIf(refused !== null)(`a user without a name${refused === null ? '' : ` [not run: ${refused}]`}`, () => {
-  it('is recorded in the ledger by the numeric id', () => {
+  it('is identified by the numeric user ID', () => {
     const print = "import { who } from './pipelines/ledger/hold.ts'; process.stdout.write(who('machine'));";
     const { stdout, stderr } = spawnSync('unshare', [...NAMELESS, process.execPath, '--import', 'tsx', '--input-type=module', '--eval', print], {
       cwd: ROOT, env: childEnvironment({}), encoding: 'utf8',

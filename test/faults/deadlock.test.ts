@@ -128,7 +128,7 @@ describeEngines('a lock conflict with another session', (engine) => {
     ['rollback', { table: 'ledger.publication' }, ['rollback', 'molise']],
     ['pin', { table: 'ledger.hold' }, ['pin', 'molise']],
     ['withdraw', { table: 'ledger.publication' }, ['withdraw', 'molise']],
-  ])('changes nothing or everything while %s runs, and the same command then succeeds', async (_name, writes, args) => {
+  ])('changes nothing or everything while %s runs, and a command that failed succeeds when it is repeated', async (_name, writes, args) => {
     const url = await engine.copyDatabase(refreshed);
     const before = await whole(url);
     const ended = await deadlocked(url, writes, args);
@@ -176,7 +176,7 @@ describeEngines('a lock conflict with another session', (engine) => {
     expect(await whole(url)).toEqual(before);
   });
 
-  it('makes forget restore the file if another run begins after forget marks the file and before forget\'s refresh', async () => {
+  it('makes forget exit with 7 and restore the file if another run begins after forget marks the file and before forget\'s refresh', async () => {
     const url = await engine.copyDatabase(base);
     const before = await whole(url);
     const next = new pg.Client({ connectionString: url, application_name: 'faults' });

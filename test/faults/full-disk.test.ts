@@ -86,7 +86,7 @@ describeEngines('a full disk', (engine) => {
     });
   }
 
-  it('causes an error with the path in each step of the embedded database, keeps the publication readable, and allows recovery', async (context) => {
+  it('causes an error with the path while a refresh loads files or builds tables in the embedded database, keeps the publication readable, and allows recovery', async (context) => {
     const folder = join(work.folder, 'full-home');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;

@@ -1,4 +1,4 @@
-/** Kills runs on the embedded database. See `kills.ts`. */
+/** Kills runs on the embedded database. See `test/harness/faults/kills.ts`. */
 import { killRuns } from '../harness/faults/kills.ts';
 
 killRuns('pglite');

@@ -1,4 +1,4 @@
-/** Kills runs on PostgreSQL. See `kills.ts`. */
+/** Kills runs on PostgreSQL. See `test/harness/faults/kills.ts`. */
 import { killRuns } from '../harness/faults/kills.ts';
 
 killRuns('postgres');

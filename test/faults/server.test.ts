@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(outcomeOf(ended)).toContain('SQL_ECONNREFUSED');
   });
 
-  it('loses the connection to a run, the run exits with 6, and the next run recovers', async () => {
+  it('loses the connection to a run, the run exits with 6 unless it has already ended, and the next run recovers', async () => {
     const url = await fresh();
     for (const share of [0.5, 0.75]) {
       const wire = await Wire.to(url);
@@ -202,7 +202,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
   });
 
   describe('on a full disk', () => {
-    /** Random values of the free space that is left on the small disk when a random step begins, in KiB. Every step is also tested with 0 KiB. */
+    /** Values in KiB from which each random case draws the free space that is left on the small disk. Every step is also tested with 0 KiB. */
     const SPARES = [16, 64, 256, 1024] as const;
     /** Steps that write to the database. */
     const STEPS = ['stage', 'load', 'join', 'publish'] as const;
@@ -260,7 +260,10 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       return { ended, failedIn: open[0]?.step ?? null };
     }
 
-    /** Runs a refresh whose disk is small from the beginning of a step. @returns the step in which the run failed, or null if the space sufficed */
+    /**
+     * Runs a refresh whose disk is small from the beginning of a step.
+     * @returns the step in which the run failed, an empty text if the run failed outside all steps, or null if the space sufficed
+     */
     async function failedOn(
       disk: SmallDisk, url: string, [step, spareKib]: readonly [step: typeof STEPS[number], spareKib: number], codes: RegExp,
     ): Promise<string | null> {
@@ -293,7 +296,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       }
     }
 
-    it('makes a run exit with 6 in every step if tables have no space, allows a success with random space, and the next run recovers', async (context) => {
+    it('makes a run exit with 6 if the disk of the tables fills up in any step, unless the space left suffices, and allows the next run to recover', async (context) => {
       const disk = await smallDisk(context);
       if (disk === null) return;
       await server.admin(`create tablespace small location '${disk.folder}'`);
@@ -307,7 +310,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       await server.admin('drop tablespace small');
     });
 
-    it('makes a run exit with 6 in every step if the write-ahead log has no space, allows a success with random space, and the next run recovers', async (context) => {
+    it('makes a run exit with 6 if the disk of the write-ahead log fills up in any step, unless the space left suffices, and allows the next run to recover', async (context) => {
       const disk = await smallDisk(context);
       if (disk === null) return;
       await server.moveLog(disk.folder);

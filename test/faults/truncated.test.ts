@@ -1,4 +1,4 @@
-/** Tests files that end too early, as after a failed download. The exit code reports such files, and the publication is kept. */
+/** Tests files that end too early, as after a failed download. Each of these files is reported, and the next load of the complete file has the full content. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ describeEngines('truncated files', (engine) => {
     expect(await orphans(context.database)).toEqual([]);
   });
 
-  it('are reported at the cut line if a text file ends in the middle of a line, and the next load of the complete file restores the content', async () => {
+  it('are reported if a text file ends in the middle of a line, and the next load of the complete file restores the content', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(csv|txt)$/i.test(name)).sort();
     expect(names.length).toBeGreaterThan(4);
     const rejected = async (): Promise<string[]> => {

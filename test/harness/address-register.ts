@@ -23,7 +23,7 @@ export interface MadeRegister {
 
 export const REGION = 14;
 export const COMUNE = 'A001';
-/** Streets of the comune by key. */
+/** Names of the streets of the comune. The first street has the key 1. */
 const STREETS = ['VIA UNO', 'VIA DUE', 'VIA TRE'];
 const [EARLIER, CURRENT, BOUNDARY] = [1, 2, 3];
 
@@ -44,7 +44,7 @@ export async function publishRegister(database: Database): Promise<void> {
   `, 'test/harness/address-register.ts'));
 }
 
-/** Replaces the addresses and files of the comune. */
+/** Replaces the streets, addresses and files of the comune. VIA TRE is written only if it has an address. */
 export async function writeRegister(database: Database, addresses: readonly MadeAddress[], { earlier, square }: MadeRegister = {}): Promise<void> {
   await database.query('delete from ledger.release');
   for (const table of ['core.street', 'core.access_point', 'layer.accesso', 'layer.odonimo_indir', 'layer.boundary']) await database.query(`delete from ${table}`);

@@ -18,7 +18,7 @@ const TABLES: readonly (readonly [string, string])[] = [
   ['sql/sections/address/build.sql', 'section.address'],
 ];
 
-/** Builds and publishes the tables. `core.comune` and `core.region` come from the synthetic region. */
+/** Builds and publishes the tables. Fills `core.province`, `core.region` and `core.comune` from the synthetic region. */
 export async function buildAddresses(workspace: SectionWorkspace, database: Database, region: SyntheticRegion): Promise<void> {
   for (const [file] of TABLES) await workspace.run(file);
   for (const [, relation] of TABLES) await workspace.publish(relation.split('.')[1]!, relation);

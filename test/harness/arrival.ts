@@ -21,12 +21,15 @@ import { contextOn, syntheticFiles, loadOptions } from './region.ts';
 import { rewriteZip } from './rewrite-zip.ts';
 
 export const REGION = 14;
-/** Acceptance of every refusal of the quality gate, which these tests do not test. */
+/** Accepts every refusal of the quality gate, because these tests do not test the gate. */
 export const ACCEPTED = { who: 'test', why: 'a test' } as const;
 /** Columns that are not content, because they record where and when a row was read or published. Fids are replaced by references. */
 const NOT_CONTENT = ['release_id', 'member_id', 'position', 'document_id', 'file_id', 'first_run_id', 'fid'];
 
-/** Returns a digest of each current table of these regions. Fids are replaced by references, so digests do not depend on the order in which files arrived. */
+/**
+ * Returns the number of rows and a digest of each current table of these regions. Fids are replaced by references, so digests do not depend on the order in
+ * which files arrived.
+ */
 export async function contentOf(database: Database, regions: readonly number[]): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
@@ -54,7 +57,7 @@ async function digest(session: Session, schema: string, table: string, parcels: 
 
 /** Files of parcels, addresses and comuni. If one of these files is missing, a region may be withheld from publication. */
 const WITHHOLDING = /^(?:MOLISE|CB|IS|[AZ]\d{3}_.*|indirizzario.*|stradario.*)\.zip$|^Elenco/;
-/** Files that the test can replace with new issues. */
+/** Files that `Story.issueAgain` can replace with a new issue. */
 const REISSUED = /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/;
 
 /** Returns the names of the files that are added and removed together. A shapefile without one of its files would be refused as damaged. */
@@ -180,7 +183,7 @@ export class Story {
     return report;
   }
 
-  /** Copies the loaded files. Tests also call this after a run in another process that was killed. */
+  /** Copies the loaded files to the archive. A test calls this method after it killed a run in another process. */
   async keep(): Promise<void> {
     await this.#archive.keep(this.context.database);
   }
@@ -341,7 +344,10 @@ function withoutParcel(gml: Buffer, pick: number): Buffer {
   return Buffer.from(gml.toString('utf8').replace(gone, ''));
 }
 
-/** Removes a line, other than the first five and the last five. A file with fewer than 12 lines stays unchanged. */
+/**
+ * Removes a line, other than the first five and the last five. A file with fewer than 12 lines stays unchanged. The empty text after a final line break counts
+ * as a line.
+ */
 function withoutLine(csv: Buffer, pick: number): Buffer {
   const lines = csv.toString('utf8').split('\n');
   if (lines.length < 12) return csv;

@@ -16,8 +16,9 @@ interface Looked {
   readonly size: keyof typeof SIZES;
   /** Whether the page is wider than the screen. */
   readonly isWide: boolean;
-  /** For each selector, the distance in CSS pixels of the first match's upper and lower edge from the top of the page. NaN if the match is not visible. */
+  /** For each selector, the distance in CSS pixels of the first match's upper edge from the top of the page. NaN if the match is not visible. */
   readonly tops: readonly number[];
+  /** The same distances of the lower edges. */
   readonly bottoms: readonly number[];
 }
 

@@ -37,7 +37,10 @@ export interface CollectOptions {
   readonly chunkBytes?: number;
 }
 
-/** Returns the rows, rejects and duplicates of one file, counted as in the program. Makes no assertions. */
+/**
+ * Runs the reader on one file. Returns the rows, the rejects and duplicates of each member, the parts that are not read, and the reported progress. Rows are
+ * counted as in the program. Makes no assertions.
+ */
 export async function collect(source: Source, path: string, options: CollectOptions): Promise<Collected> {
   const members: CollectedMember[] = [];
   const rows: Collected['rows'] = {};

@@ -211,7 +211,10 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the first sheet that has a header of at least four columns, or null if no sheet has one. Rows above the header stay unchanged. */
+/**
+ * Returns the editable table of the first sheet that has a header of at least four columns, or null if no sheet has such a header. The edited file contains
+ * only this sheet. Rows above the header stay unchanged.
+ */
 async function editableWorkbook(content: Buffer): Promise<Editable | null> {
   return inFolder(async (folder) => {
     const path = join(folder, 'before.xlsx');

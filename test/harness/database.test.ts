@@ -30,7 +30,7 @@ describeEngines('a test database', (engine) => {
     expect(await second.query('select id from written')).toEqual([{ id: 7 }]);
   });
 
-  it('with shared content is prepared once, and each test changes only its own copy', async () => {
+  it('with shared content is prepared once, and a change to one copy does not change the next copy', async () => {
     let prepared = 0;
     const copy = (): Promise<string> => engine.sharedDatabase('rows of a test of the harness', async (url) => {
       prepared += 1;

@@ -18,7 +18,10 @@ export interface TestEnvironment {
   readonly engines: readonly EngineName[];
   /** Whether the environment names the engines. If so, every suite runs on each named engine. */
   readonly enginesNamed: boolean;
-  /** `MAPPALE_TEST_SEED`: seed of all random choices in tests. By default the seed is derived from the commit, so that runs cover different cases. */
+  /**
+   * `MAPPALE_TEST_SEED`: seed of random choices, except in tests with a fixed seed. By default the seed is derived from the commit, so that different commits
+   * test different cases.
+   */
   readonly seed: number;
   /** `MAPPALE_TEST_KILLS`: minimum number of runs that the kill suite kills on PostgreSQL, 4 by default. On PGlite, the minimum is 14 % of this number. */
   readonly kills: number;
@@ -27,9 +30,15 @@ export interface TestEnvironment {
    * columns is tried in each table.
    */
   readonly mutations: number;
-  /** `MAPPALE_TEST_TRUTH`: number of synthetic parcels whose fields are compared with the truth, 1,200 by default. */
+  /**
+   * `MAPPALE_TEST_TRUTH`: number of parcels of the first synthetic region whose fields are compared with the truth, 1,200 by default. The further regions have
+   * fixed numbers of parcels.
+   */
   readonly truth: number;
-  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences of file changes on PostgreSQL, 2 by default. PGlite runs a tenth of this number, rounded up. */
+  /**
+   * `MAPPALE_TEST_SEQUENCES`: number of random sequences of file changes on PostgreSQL, 2 by default. PGlite runs a tenth of this number, rounded up. The test
+   * of change lists has 15 random publications (on PGlite 8) for each of these sequences, at most 30.
+   */
   readonly sequences: Readonly<Record<EngineName, number>>;
   /** `MAPPALE_TEST_CITUS_URL`: a database of a Citus coordinator. Databases are created on its nodes, and a worker is killed. */
   readonly citusUrl: string | null;
@@ -90,7 +99,7 @@ function count(env: NodeJS.ProcessEnv, name: string, usual: number): number {
 
 /**
  * Returns the environment for a program that a test starts. The result has the variables of this process, without variables that would change the program's
- * output. The program's home is `.mappale` in the working folder, so that tests share neither a database nor the home of the user.
+ * output. `MAPPALE_HOME` is `.mappale` in the working folder, so that tests do not use the user's database or the user's `MAPPALE_HOME`.
  */
 export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const {

@@ -1,4 +1,4 @@
-/** Creates databases with all tables and no data, and the program's context on such a database. The tables are created once per run. */
+/** Creates databases with all tables and no data, and the program's context on such a database. The tables are created once per run and engine. */
 import { openDatabase } from '../../pipelines/db/index.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { TestEngine } from './database.ts';

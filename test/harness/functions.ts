@@ -22,7 +22,7 @@ export async function createFunctions(session: Session): Promise<void> {
   if (!(await hasRelation(session, boxes.writes[0]!))) await session.script(boxes.text, boxes.file);
 }
 
-/** Creates the functions and the tables of migrations, as in a database of this version. Layers and the API are not created. */
+/** Creates the functions, and the tables of migrations and sections, as in a database of this version. Layers and the API are not created. */
 export async function createTables(session: Session): Promise<void> {
   await functions(session);
   await session.query('create schema if not exists ledger');

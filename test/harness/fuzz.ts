@@ -225,7 +225,7 @@ export function fuzzSources(part: number, parts: number): void {
       console.log(`fuzz ${id}: ${JSON.stringify(counts)}`);
       expect(faults).toEqual([]);
       expect(counts.read + counts.refused + counts.stopped + counts.unknown).toBeGreaterThanOrEqual(CASES);
-      // Most mutated files must still be recognised. Otherwise the readers are not tested.
+      // More than a quarter of the mutated files must still be recognised. Otherwise the readers are hardly tested.
       expect(counts.read + counts.refused + counts.stopped).toBeGreaterThan(CASES / 4);
     }, 3_600_000);
   });

@@ -4,13 +4,16 @@ import { dirname, join, relative } from 'node:path';
 
 /**
  * - `unit`: tests that need no database and take seconds.
- * - `alone`: files that change process-wide state, and files that were not yet tested in a shared process.
+ * - `alone`: files that change process-wide state or were not yet tested in a shared process, except files of `unit` and of the random lanes.
  * - `random` and `random-faults`: long tests of randomly drawn cases. `make test` does not run these two lanes.
  * - `database`: all remaining files, except the files of `faults` and `real`.
  */
 export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random-faults' | 'real';
 
-/** Tests that need no database but take more than a few seconds: sets of mutated files, the compiler, large files, other programs. */
+/**
+ * Tests that take more than a few seconds even without a database from `database.ts`: sets of mutated files, the compiler, large files, other programs, a Citus
+ * cluster.
+ */
 const SLOW = /^(test\/(architecture\/(check|scripts)|citus\/|site\/|contract\/(evidence|hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer|libpq|raster|pmtiles|fetch|cut-short|start-cache))|sources\/ade_cadastre\/(scan|threads))/;
 
 /** Long tests on randomly drawn cases: sequences of file changes, edited and mutated files, kills. */

@@ -1,4 +1,4 @@
-/** Edits columns of the layers of a GeoPackage or a File Geodatabase. Reads all layers, and writes them again with one change. */
+/** Edits columns of the layers of a GeoPackage or a File Geodatabase. Reads all layers that have a geometry, and writes them again with one change. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

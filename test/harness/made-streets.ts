@@ -16,7 +16,7 @@ const FIRST_TOKEN = 5_000_000;
 /** Number of the first added street name. This number is higher than the number of names in any synthetic region. */
 const FIRST_NAME = 5_000_000;
 
-/** @param belfiore a comune of the region that has addresses */
+/** @param belfiore code of a comune of the region. The comune must have published addresses. */
 export async function addStreets(database: Database, region: number, belfiore: string, streets: readonly MadeStreet[]): Promise<void> {
   const named = streets.map((street, index) => ({ ...street, id: FIRST_ID + index, ...normaliseStreet(street.name) }));
   const words = [...new Set(named.flatMap(({ tokens }) => tokens))];

@@ -111,7 +111,7 @@ export async function contentOf(session: Session, shape: Shape): Promise<Record<
 /** Fields that each request computes by rules that have changed. The comune now replaces a missing locality, and the score depends on the match. */
 const MADE_ANEW = ['formatted_address', 'score'];
 
-/** Returns the values of an earlier response that a later response lacks or changes. Added fields are not reported. */
+/** Returns the values of an earlier response that a later response lacks or changes. Added fields and the fields of `MADE_ANEW` are not reported. */
 export function differences(was: unknown, now: unknown, path = ''): string[] {
   if (Array.isArray(was)) {
     // A record of the later version may have more sections.
@@ -126,7 +126,7 @@ export function differences(was: unknown, now: unknown, path = ''): string[] {
   return was === now ? [] : [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
 }
 
-/** Returns the number of rows and a digest of each table of each region. Fids are replaced by references, and ids of this database are left out. */
+/** Returns the number of rows and a digest of each current table of each region. Fids are replaced by references, and ids of this database are left out. */
 export async function publishedByReference(database: Database): Promise<Record<string, string>> {
   const tables = await database.query<{ region: number; relation: string; partition: string }>(
     `select p.unit_code::int4 as region, t.relation, coalesce(to_jsonb(t) ->> 'held_in', t.partition) as partition from ledger.publication p join ledger.publication_table t using (publication_id)

@@ -1,4 +1,4 @@
-/** Reads a PMTiles file like a browser, by ranges of bytes. */
+/** Opens a PMTiles file with the library `pmtiles`, which reads ranges of bytes, as in a browser. */
 import { readFile } from 'node:fs/promises';
 import { PMTiles } from 'pmtiles';
 

@@ -36,7 +36,7 @@ export interface TestServer {
   readonly template: string;
   /** Prefix of all databases of this run: `mappale_test_1a2b3c`. */
   readonly prefix: string;
-  /** Description of the server, printed at the start of a test run. */
+  /** Description of the server, printed once per test run. */
   readonly description: string;
   stop(): Promise<void>;
 }
@@ -304,8 +304,9 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Waits until the server answers a query.
+ * Waits until the database can be opened.
  * @param died returns the reason why the server will never answer, or null
+ * @throws Error with this reason, or the last error if the database cannot be opened within a minute
  */
 export async function answers(url: string, died: () => Promise<string | null> | null): Promise<void> {
   const until = Date.now() + 60_000;

@@ -20,7 +20,7 @@ export async function contextOn(database: Database, sources?: readonly Registere
   return contextOf(readConfig({}), all, database, SILENT);
 }
 
-/** Returns the options of a load as the command line sets them. */
+/** Returns the options of a load with the defaults of the command line, except that `parallel` is 2. */
 export function loadOptions(data: readonly string[], regions: readonly number[] | null, more: Partial<RefreshOptions> = {}): RefreshOptions {
   return { command: 'test', data, regions, parallel: 2, accept: null, force: false, ...more };
 }
@@ -32,7 +32,7 @@ export interface SyntheticChoice {
   readonly code?: number;
   readonly dense?: boolean;
   readonly form?: SyntheticRegion['form'];
-  /** If true, writes every half-year of quotations. If false, writes only a few half-years, which cover all cases and include those of older perimeters. */
+  /** If true, writes every half-year of quotations. If false, writes only a few half-years, which cover all cases, including older perimeters. */
   readonly everySemester?: boolean;
 }
 

@@ -5,8 +5,8 @@ import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /**
- * Returns the new content of an entry, the same content to keep the entry, or null to remove the entry. `path` includes the names of all zips:
- * `CB.zip/Z001_X.zip/Z001_X_ple.gml`.
+ * Returns the new content of an entry, the same content to keep the entry, or null to remove the entry. `path` includes the names of the nested zips, but not
+ * the name of the outer zip: `CB.zip/Z001_X.zip/Z001_X_ple.gml`.
  */
 export type Edit = (path: string, content: Buffer) => Buffer | null;
 

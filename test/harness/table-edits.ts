@@ -1,4 +1,4 @@
-/** Finds the tables of a file of any format, including tables in nested zips. Each table can be rewritten with one changed column. */
+/** Finds the editable tables of a file, including tables in nested zips. Each table can be rewritten with one changed column. */
 import { copyFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';

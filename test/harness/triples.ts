@@ -1,6 +1,6 @@
 /**
- * Evaluates a small part of SPARQL for tests, without an endpoint. Supports `select` of variables over triples, property paths with `/` and `|`, nested
- * `optional`, `limit` and `offset`. Any other syntax is an error. Terms are texts, either `<iri>` or `"literal"` without its language tag.
+ * Evaluates a small part of SPARQL for tests, without an endpoint. Supports `prefix`, `select` of variables over triples, property paths with `/` and `|`, and
+ * nested `optional`. Requires `limit` and `offset`. Any other syntax is an error. Terms are texts, either `<iri>` or `"literal"` without its language tag.
  */
 
 export type Triple = readonly [subject: string, predicate: string, object: string];

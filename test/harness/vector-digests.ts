@@ -1,4 +1,7 @@
-/** Prints as JSON the digest of every layer of the named vector files, which may be in zips. `MAPPALE_TEST_VECTOR_ENGINE` names the engine. */
+/**
+ * Prints as JSON the digest of every layer of the named vector files, which may be in zips, and the peak memory of this process.
+ * `MAPPALE_TEST_VECTOR_ENGINE` names the engine.
+ */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { MappaleError } from '../../pipelines/errors.ts';
@@ -14,7 +17,7 @@ export interface LayerDigest {
   readonly seconds: number;
   /** Code of the error that stopped the reader, or null. */
   readonly error: string | null;
-  /** SHA-256 of the layer's name, fields and CRS and of every feature. Empty if the file could not be opened. */
+  /** SHA-256 of the layer's name, fields, number of features and CRS, and of every feature. Empty if the file could not be opened. */
   readonly digest: string;
 }
 

@@ -39,7 +39,7 @@ export function rowsDigest(rows: readonly string[] | undefined): string {
   return digest((rows ?? []).join('\n'));
 }
 
-/** Returns the versions and the outputs of this checkout. */
+/** Returns the versions and the digests of the outputs in this checkout, and the inputs of each table. */
 export async function currentVersions(): Promise<{ versions: Versions; upstream: Upstream }> {
   const sources = await loadSources();
   const makers = tableFiles();

@@ -19,7 +19,7 @@ interface Case {
   readonly change: (text: string) => string;
   /** Expected steps of the migration. */
   readonly steps: readonly RegExp[];
-  /** Expected change of a row's JSON. Absent if the rows stay unchanged. */
+  /** Expected change of a row's JSON. Absent if the rows stay unchanged or the layer is dropped. */
   readonly rows?: (row: Record<string, unknown>) => Record<string, unknown>;
 }
 
@@ -83,7 +83,7 @@ describeDatabase('layers with rows', (engine) => {
 
   const rows = (): Promise<Record<string, unknown>[]> => database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from ${LAYER} t order by member_id, position`).then((found) => found.map(({ row }) => row));
   const everything = (): Promise<Record<string, string>> => database.session(async (session) => contentOf(session, await shapeOf(session)));
-  /** Returns the content of all tables that a change of the file could affect. */
+  /** Returns the content of the layers of the source, and of the releases, files and members in the ledger. */
   const near = (): Promise<Record<string, string>> => database.session(async (session) => contentOf(session, new Map([...(await shapeOf(session))].filter(([table]) => /^(layer\.seismic|ledger\.(release|file|member)$)/.test(table)))));
   const isOut = (all: readonly RegisteredSource[]): Promise<boolean> => requireCurrent(database, all).then(() => false, (error: MappaleError) => error.code === 'DATABASE_OUT_OF_DATE');
 
@@ -107,7 +107,7 @@ describeDatabase('layers with rows', (engine) => {
     });
   });
 
-  describe('keep the rows if the change is', () => {
+  describe('are migrated without confirmation if the change is', () => {
     for (const { what, change, steps, rows: expected = (row: Record<string, unknown>) => row } of KEEPS) {
       it(what, async () => {
         const all = changed(sources, change);
@@ -182,7 +182,7 @@ describeDatabase('layers with rows', (engine) => {
     });
   });
 
-  it('lose only the rows of the changed source and their releases, if the user confirms the loss', async () => {
+  it('lose only the rows of the changed source, with its releases in the ledger, if the user confirms the loss', async () => {
     const was = await everything();
     const { steps } = await migrate(database, changed(sources, LOSES[0]!.change), { lose: true });
     expect(steps).toEqual([expect.stringMatching(/^dpc_seismic: 5 rows of 1 releases deleted \(/)]);

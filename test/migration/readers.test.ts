@@ -161,7 +161,7 @@ describeEngines('reading commands', (engine) => {
     });
 
     for (const { name, typed, exit = 0 } of looking) {
-      it(`${name} succeeds`, async () => {
+      it(`${name} exits with ${exit}`, async () => {
         for (const args of typed(place())) {
           const done = await run(url, args);
           expect([args.join(' '), done.exit], done.stderr).toEqual([args.join(' '), exit]);
@@ -170,11 +170,11 @@ describeEngines('reading commands', (engine) => {
       });
     }
 
-    it('no reading command has changed the database', async () => {
+    it('leave the database unchanged', async () => {
       expect(await within(everything)).toEqual(before);
     });
 
-    it('a server that answers all kinds of requests writes only request counts', async () => {
+    it('a server that answers requests of many kinds writes only counts of requests and failed attempts', async () => {
       const database = await openDatabase(url);
       try {
         const counted = ['access.rate_window', 'access.failed_attempt'];
@@ -195,7 +195,7 @@ describeEngines('reading commands', (engine) => {
       }
     });
 
-    it('a reader on a read-only connection counts no request and reports that the database is read-only', async () => {
+    it('a reader on a read-only connection refuses an invalid key and reports that the database is read-only', async () => {
       const database = await openDatabase(url);
       try {
         const { reader, close } = await serviceOn(database, url);
@@ -228,7 +228,7 @@ describeEngines('reading commands', (engine) => {
       });
     }
 
-    it('no reading command has changed the database, and the printed command migrates it', async () => {
+    it('leave the database unchanged, and the printed command migrates it', async () => {
       expect(await within(everything)).toEqual(before);
       const migrated = await run(url, ['migrate']);
       expect([migrated.exit, migrated.out]).toEqual([0, 'sql/api: the API functions, created again\n']);
@@ -261,7 +261,7 @@ describeEngines('reading commands', (engine) => {
       });
     }
 
-    if (engine.name === 'pglite') it('no command creates a missing folder', async () => {
+    if (engine.name === 'pglite') it('do not create a missing folder', async () => {
       const folder = join(scratch, 'none', 'database');
       for (const { name, typed, alone = false } of looking) {
         const done = await run(`pglite:${folder}`, typed(place())[0]!);

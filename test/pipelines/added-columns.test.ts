@@ -214,7 +214,7 @@ describeDatabase('a file with an added column', (engine) => {
     expect(warningsIn(withoutValues[1]!)).toEqual(warningsIn(metrics));
   });
 
-  it(`names the added column, without its values, in the line of watch and in the webhook, seed ${seed}`, async () => {
+  it(`names the added column in the line of watch and, without its values, in the webhook, seed ${seed}`, async () => {
     const files = await addToTwo();
     const context = await freshContext(engine);
     const reported: string[] = [];
@@ -247,7 +247,7 @@ describeDatabase('a file with an added column', (engine) => {
     }
   });
 
-  it(`names the added column if its member is reused, until a version of the reader supports the column, seed ${seed}`, async () => {
+  it(`names the added column even if its zip entry is reused from an earlier release, until the reader supports the column, seed ${seed}`, async () => {
     const added = draw();
     const file = await fileLike(/^MOLISE\.zip$/);
     const element = (row: number): string => `<CP:${added.column}>${valueOf(added, row)}</CP:${added.column}>`;

@@ -26,7 +26,7 @@ const COMUNI: readonly (readonly [string, string, string, ...string[]])[] = [
   ['A944', 'BO', 'Bologna'], ['D704', 'FC', 'Forlì'], ['L781', 'VR', 'Verona'], ['L407', 'TV', 'Treviso'], ['A326', 'AO', 'Aosta'], ['H294', 'RN', 'Rimini'], ['I690', 'MI', 'Sesto San Giovanni'],
   ['F704', 'MB', 'Monza'], ['M059', 'FI', 'Vinci'], ['A478', 'PG', 'Assisi'], ['H571', 'VC', 'Rossa'], ['H330', 'VI', 'Riva'], ['I480', 'SV', 'Savona'], ['G273', 'PA', 'Palermo'], ['H703', 'SA', 'Salerno'], ['A089', 'AG', 'Agrigento'], ['L424', 'TS', 'Trieste'],
 ];
-/** Provinces that occur in the cases, and postal codes. */
+/** Provinces and postal codes of the gazetteer. */
 const PROVINCES: readonly (readonly [string, string])[] = [['LE', 'Lecce'], ['BG', 'Bergamo']];
 const POSTAL_CODES: readonly (readonly [string, string])[] = [['73030', 'C334'], ['24063', 'C335']];
 const LOCALITIES: readonly (readonly [string, string])[] = [['L736', 'Mestre'], ['D612', 'Galluzzo'], ['C573', 'Case Finte'], ['A944', 'Borgo Panigale']];

@@ -27,7 +27,7 @@ describe('parseQuery', () => {
     expect(new Set(CASES.map(([query]) => query)).size).toBe(CASES.length);
   });
 
-  it('returns all other readings after the first reading', async () => {
+  it('returns several readings of an ambiguous query, the most likely reading first', async () => {
     expect((await read('Corso Umberto 2, Napoli')).map(({ tokens, number }) => [tokens.join(' '), number])).toEqual([['umberto 2', null], ['umberto', 2]]);
     expect((await read('Via Museo / Museumstraße 12 Bolzano')).slice(0, 2).map(({ streetType, tokens }) => [streetType, ...tokens])).toEqual([['via', 'museo'], ['strasse', 'museum']]);
     expect((await read('Via Mazzini Milano 3')).map(({ tokens, comuni }) => [tokens.join(' '), comuni])).toContainEqual(['mazzini', ['F205']]);
@@ -77,13 +77,13 @@ describe('parseQuery', () => {
     expect(await wholes('Via Leonardo da Vinci')).toEqual([['leonardo vinci', null, false]]);
   });
 
-  it('searches the province if only a province is named', async () => {
+  it('returns the province of a query that names a province but no comune', async () => {
     expect((await read('Via Mazzini 3 (LE)'))[0]).toMatchObject({ tokens: ['mazzini'], number: 3, comuni: null, province: 'le' });
     expect((await read('Via Mazzini 3, prov. di Lecce'))[0]).toMatchObject({ comuni: null, province: 'lecce' });
     expect((await read('Via Mazzini 3 (angolo corso Umberto)'))[0]).toMatchObject({ comuni: null, province: null });
   });
 
-  it('reports a contradiction if the text and the city name different comuni', async () => {
+  it('reports a contradiction if the query and the city name different comuni', async () => {
     const contradiction = async (query: string, city: string): Promise<Contradiction | null> => (await parseQuery(query, city, findComune)).contradiction;
     expect(await contradiction('Via Mazzini 3, Salerno', 'Milano')).toEqual({ query: ['H703'], city: ['F205'] });
     expect(await contradiction('Salerno, Via Mazzini 3', 'F205')).toEqual({ query: ['H703'], city: ['F205'] });

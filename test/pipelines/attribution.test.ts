@@ -84,7 +84,7 @@ describeDatabase('the licences of a record', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it("cite every source of the returned values, including postal code and comune name, with the periods of this region's values", async () => {
+  it('cite every source of the returned values, including postal code and comune name, with the periods of the values', async () => {
     const expected = {
       basic: { ade_cadastre: '2026-07-01', istat_comuni: '2026', postal_codes: '2025' },
       risk: { dpc_seismic: '2025', ingv_mps04: '2004', ispra_flood: '2020', ispra_landslide: '2024' },

@@ -39,7 +39,7 @@ const NAMES = columnsOf(SECTION_NAMES).map(({ name }) => name);
 /** The content of an export, as values by column for each fid. */
 type Exported = ReadonlyMap<number, Readonly<Record<string, unknown>>>;
 
-/** Changes the text of the file whose name matches. @throws Error if the text stays the same */
+/** Changes the text of a file whose name matches `named`. @throws Error if the text stays the same */
 async function rewrite(folder: string, named: RegExp, change: (text: string) => string): Promise<void> {
   const name = (await readdir(folder)).find((file) => named.test(file))!;
   const text = await readFile(join(folder, name), 'latin1');
@@ -240,7 +240,7 @@ describeEngines('changes', (engine) => {
     await expectAll();
   });
 
-  it('have the same number per publication in the ledger and in the list', async () => {
+  it('have the same counts of added, removed and changed parcels in the ledger and in the list, for each publication', async () => {
     const counted = await database.query<Record<'publication' | 'added' | 'removed' | 'changed' | 'unchanged', number>>(
       `select swap_id as publication, sum(added)::int4 as added, sum(removed)::int4 as removed, sum(changed)::int4 as changed, sum(unchanged)::int4 as unchanged
        from ledger.swap_count where swap_id > $1 group by swap_id order by swap_id`, [await keptAfter()],
@@ -266,7 +266,7 @@ describeEngines('changes', (engine) => {
     expect((await changes({ day })).lines).toEqual(whole.lines);
   });
 
-  it('list every parcel as removed, without its values, if the region is withdrawn', async () => {
+  it('list only the removal of every parcel if the region is withdrawn', async () => {
     const before = exports.at(-1)!;
     await happens('withdrawn', withdrawn);
     const { lines } = await changes({ publication: await keptAfter(), fid: null }, 1000);

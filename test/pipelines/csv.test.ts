@@ -20,12 +20,12 @@ async function read(
 
 const ACCENTS = 'nome;zona\r\nForlì Finto;3\r\nNonsò;4\r\n';
 
-describe('encodings', () => {
+describe('the CSV reader (encodings)', () => {
   test.each([
     ['UTF-8', Buffer.from(ACCENTS)],
     ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${ACCENTS}`)],
     ['windows-1252', Buffer.from(ACCENTS, 'latin1')],
-  ] as const)('%s is read in chunks of any size', async (_, bytes) => {
+  ] as const)('reads %s in chunks of any size', async (_, bytes) => {
     for (const size of [1, 2, 3, 7, 1000]) {
       const result = await read(bytes, {}, size);
       expect(result.header).toEqual(['nome', 'zona']);
@@ -51,7 +51,7 @@ describe('encodings', () => {
     expect(result.records.at(-1)!.values).toEqual(['Nonsò', '4']);
   });
 
-  test('rejects bytes outside the encoding and reports their line', async () => {
+  test('rejects bytes that are invalid in the encoding and reports their line', async () => {
     const marked = Buffer.concat([Buffer.from('\ufeff'), Buffer.from(ACCENTS, 'latin1')]);
     await expect(read(marked)).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'x.csv:2' });
     const late = Buffer.concat([Buffer.from(`nome;zona\n${'è;b\n'.repeat(10)}Forl`), Buffer.from([0xec]), Buffer.from(';3\n')]);
@@ -60,7 +60,7 @@ describe('encodings', () => {
   });
 });
 
-describe('records', () => {
+describe('the CSV reader (records)', () => {
   test('counts lines correctly after a header of several lines', async () => {
     const result = await read('"Codice\n(valida)";nome\n1;"a\nb"\n\n2;c\n');
     expect(result.header).toEqual(['Codice\n(valida)', 'nome']);
@@ -111,7 +111,7 @@ describe('columns', () => {
     ["PROV/CITTA'_METROPOLITANA", 'prov_citta_metropolitana'],
     ['Sigla\u00a0automobilistica', 'sigla_automobilistica'],
     ['  ', ''],
-  ])('the header %j becomes %s', (published, name) => {
+  ])('with the header %j get the name %j', (published, name) => {
     expect(normaliseHeader(published)).toBe(name);
   });
 

@@ -42,7 +42,7 @@ describe('current files:', () => {
     expect(current.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);
   });
 
-  it('a complete file with a loss of comuni is refused, or returned with both numbers if a user accepts the file', async () => {
+  it('a complete file with a loss of comuni is refused, unless a user accepts the loss or the file is already published', async () => {
     const [was, now] = [file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })];
     const layers = [{ relation: 'layer.parcel', current: currentFiles([was, now], CADASTRE, { region: 14, layer: 'parcel', register: LIST }) }] as const;
     /** A database whose publication uses these files. */

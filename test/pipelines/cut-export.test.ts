@@ -98,7 +98,7 @@ describe(`an export of a service (seed ${seed})`, () => {
     expect(verdicts[0]!.findings.map(({ code, level }) => [code, level])).toEqual([['EXPORT_MAY_BE_CUT', 'warn']]);
   });
 
-  it('is reported by validate even if bytes precede its zip', async () => {
+  it('is reported by validate as possibly incomplete, even if other bytes precede the zip', async () => {
     const path = join(folder, 'made_pericolosita_frane.zip');
     const content = geoJson({ cod_per_it: '3' }, Array.from({ length: 1_000 }, (_, i) => square(14 + (i % 40) * 0.01, 41 + Math.floor(i / 40) * 0.01)));
     await writeZip(path, [['made_pericolosita_frane.geojson', Buffer.from(content)]]);

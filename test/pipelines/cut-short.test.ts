@@ -1,4 +1,4 @@
-/** Tests that a file that was cut short is assigned to its source by its name. Such a file therefore affects only the sections of that source. */
+/** Tests that a zip that was cut short is assigned to a source by its name. Such a file therefore affects only the sections of that source. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => files.remove());
 
-it('a zip that was cut short is recognised as a file of its source', async () => {
+it('the error about a zip that was cut short names a source', async () => {
   const sources = await loadSources();
   const names = (await readdir(files.folder)).filter((name) => name.endsWith('.zip'));
   expect(names.length).toBeGreaterThan(20);

@@ -8,7 +8,7 @@ import { testEnvironment } from '../harness/environment.ts';
 
 const { seed } = testEnvironment();
 
-/** A row of the table, with a key, a text, two numbers and the id of a member. The digest ignores the member. */
+/** A row of the table, with a key, a text, two numbers and a `member_id`. The digest ignores the `member_id`. */
 type Values = readonly [fid: number, name: string | null, a: number | null, b: number | null, member: number];
 
 const ROWS: readonly Values[] = [[1, 'via Roma', 10, 20, 1], [2, null, 10, 20, 1], [3, '', 0, null, 1], [4, 'a,b', -1, 2, 2]];
@@ -52,7 +52,7 @@ describeEngines('the digest of a table', (engine) => {
     }
   });
 
-  it('changes in both sums if any value changes or two rows swap their values, and not if the order or the provenance changes', async () => {
+  it('changes in both sums if a value changes, rows swap values, or a row is missing or repeated, and not if only the order or the member_id changes', async () => {
     const database = await made('t');
     const digest = async (rows: readonly Values[]): Promise<string> => {
       await fill(database, 't', rows);
@@ -84,7 +84,7 @@ describeEngines('the digest of a table', (engine) => {
     for (const at of [0, 1]) expect(new Set(sums.map((each) => each.split(' ')[at])).size).toBe(changed.length + 1);
   });
 
-  it('equals the digest of the whole table after rows were added and removed, even if an earlier version computed the previous digest', async () => {
+  it('can be computed from the added and removed rows, even if an earlier version computed the previous digest', async () => {
     const database = await made('was', 'now', 'gone', 'came');
     const random = randomOf('digest', seed);
     const value = (): number | null => (random.below(5) === 0 ? null : random.below(1_000) - 500);

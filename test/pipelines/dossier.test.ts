@@ -75,7 +75,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
     for (const { cadastral_reference: reference } of dossier.neighbours) expect(page).toContain(html`<td>${reference}</td>`.text);
   });
 
-  it('draws the parcel, the parcels around it, and their labels inside the map', async () => {
+  it('draws the parcel inside the map, with its label and the parcels around it', async () => {
     const page = await pageIn('en');
     const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(page)!.map(Number);
     const map = /<svg class="lots".*?<\/svg>/s.exec(page)![0];

@@ -260,7 +260,7 @@ describe('the disk space of a download', () => {
 });
 
 const byte = (): number => random.below(256);
-/** Random addresses, one in each private network of RFC 6890 and its successors, and names of private hosts. */
+/** Addresses in private networks, chosen at random in large networks, and names of private hosts. */
 const PRIVATE: readonly (readonly [network: string, host: string])[] = [
   ['this host', '0.0.0.0'], ['loopback', `127.${byte()}.${byte()}.${byte()}`], ['10/8', `10.${byte()}.${byte()}.${byte()}`], ['172.16/12', `172.${16 + random.below(16)}.${byte()}.${byte()}`],
   ['192.168/16', `192.168.${byte()}.${byte()}`], ['link-local', `169.254.${byte()}.${byte()}`], ['CGNAT', `100.${64 + random.below(64)}.${byte()}.${byte()}`], ['multicast', `${224 + random.below(16)}.1.2.3`],
@@ -281,7 +281,7 @@ describe('an address', () => {
     expect(['www.istat.it', 'mylocalhost.it', 'local.example.org', 'internal.it'].filter(isPrivateHost)).toEqual([]);
   });
 
-  it('is refused if its host name resolves to any private address, and connections use only checked addresses', async () => {
+  it('is used only if all addresses of its host name are public', async () => {
     const lookup = (addresses: readonly string[]): LookupFunction => (_host, _options, callback) => callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
     const ask = (addresses: readonly string[]): Promise<unknown> => new Promise((resolve) => publicLookup(lookup(addresses))('name.example.org', { all: true }, (error, found) => resolve(error ?? found)));
     expect(await ask(['1.1.1.1', '2a00:1450:4002::1'])).toEqual([{ address: '1.1.1.1', family: 4 }, { address: '2a00:1450:4002::1', family: 6 }]);
@@ -352,7 +352,7 @@ describe('a redirect', () => {
     ['an error', status(403, {}, `${secret} refused`), 'DOWNLOAD_REFUSED', /status 403 and \d+ bytes/],
     ['a web page', status(200, {}, `<html><head><title>${secret}</title></head></html>`), 'DOWNLOAD_PAGE', /status 200 and a web page of \d+ bytes/],
     ['a different table', served(Buffer.from(`${secret};b\n1;2\n`.repeat(20))), null, /status 20\d and \d+ bytes|a file that no source reads/],
-  ] as const)('gives an error with status and length, but without the body, if another host answers with %s', async (_what, answer, code, detail) => {
+  ] as const)('fails with an error that does not show the response body if another host answers with %s', async (_what, answer, code, detail) => {
     const other = await startPublisher();
     try {
       other.routes.set('/x', answer);
@@ -369,7 +369,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('gives an error without the body if another host answers with a different table', async () => {
+  it('fails with an error that does not show the response body if another host answers a paged request with a different table', async () => {
     const other = await startPublisher();
     try {
       other.routes.set('/x', inOrder(status(200, {}, `${secret},b\n1,2\n`)));
@@ -384,7 +384,7 @@ describe('a redirect', () => {
 });
 
 describe('a webhook', () => {
-  it('is called at a private address only if the operator allows the address or the name is private', async () => {
+  it('is called at a private address only if the operator allows the address or the URL names a private host', async () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set('/hook', status(204));
     const url = (host: string): string => `http://${host}:${new URL(server.url).port}/hook`;

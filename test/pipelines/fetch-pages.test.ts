@@ -94,7 +94,7 @@ describe('a paged file', () => {
     expect(survey.releases.map(({ source, vintage, complete }) => [source.id, vintage, complete])).toEqual([[ID, '2026-11-23', true]]);
   });
 
-  it('keeps the row with the most values for a repeated place, in any order', async () => {
+  it('keeps the row with the most values for a repeated place, for any order of the rows', async () => {
     const rows = [row('urn:1'), row('urn:1', { tipo: 'Museo', disciplina: 'Storia' }), row('urn:1', { tipo: 'Museo', disciplina: 'Arte' })];
     for (const order of [rows, [...rows].reverse()]) {
       server.routes.set(ROUTE, endpoint(order, 2));

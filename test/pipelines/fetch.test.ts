@@ -105,7 +105,7 @@ function expectWhole(report: FileReport, bytes: Buffer): void {
 }
 
 describe('the first download of a file', () => {
-  it('reads size and version from a range request if HEAD is refused, recognises the file, and writes sha256 and headers to its sidecar', async () => {
+  it('reads size and version from a range request instead of HEAD, recognises the file, and writes sha256 and headers to its sidecar', async () => {
     server.routes.set(ZIP, served(zip()));
     const report = await cadastre();
     expectWhole(report, zip());
@@ -137,7 +137,7 @@ describe('the first download of a file', () => {
   it.each([
     ['compressed with gzip', 'gzip', gzipSync], ['compressed with deflate', 'deflate', deflateSync], ['compressed with br', 'br', brotliCompressSync],
     ['declared as gzip, but not compressed', 'gzip', (bytes: Buffer) => bytes],
-  ] as const)('stores the decompressed content of a body that is %s, for any stated length and range', async (_what, encoding, pack) => {
+  ] as const)('stores the uncompressed content of a body that is %s', async (_what, encoding, pack) => {
     const csv = bytesOf('anagrafica_impianti_attivi.csv');
     const packed = pack(csv);
     const head = { 'content-encoding': encoding, etag: '"1"' };
@@ -258,7 +258,7 @@ describe('an interrupted download', () => {
     expect(waits).toEqual([2]);
   });
 
-  it('is continued by the next run if the program ended too, and until then no file with its name is visible', async () => {
+  it('is continued by the next run if the retry is refused, and until then no file with its name is visible', async () => {
     server.routes.set(ZIP, inOrder(served(zip()), served(zip(), cut), status(404)));
     expect((await cadastre()).error).toMatchObject({ code: 'DOWNLOAD_REFUSED' });
     expect([visible(), statSync(path('ade_cadastre', '.partial/MOLISE.zip')).size]).toEqual([[], half]);
@@ -336,7 +336,7 @@ describe('a publisher that limits requests', () => {
     ['502 of a broken proxy', {}, 502, [2, 5]],
     ['429 with Retry-After 0', { 'retry-after': '0' }, 429, [2, 5, 15]],
     ['429 with an invalid Retry-After', { 'retry-after': '-5' }, 429, [30]],
-  ] as const)('is requested again after the expected wait: %s', async (_quirk, headers, code, expected) => {
+  ] as const)('gets the request again after the expected wait: %s', async (_quirk, headers, code, expected) => {
     const busy = expected.map(() => status(code, headers));
     server.routes.set(ZIP, inOrder(busy[0]!, ...busy.slice(1), served(zip())));
     expectWhole(await cadastre(), zip());
@@ -379,7 +379,7 @@ describe('a publisher that requires a token', () => {
   const TILE = 'EGMS_L3_E46N21_100km_U_2020_2024_1.zip';
   const SECRET = 'a+secret/9';
 
-  it('is not contacted without a token, and the error explains how to get a token', async () => {
+  it('is not contacted without a token, and the report names the setting for the token', async () => {
     const { sources: [report] } = await fetchOf(['egms_vertical']);
     expect(report).toMatchObject({ files: [], byHand: { how: expect.stringContaining('MAPPALE_EGMS_VERTICAL_TOKEN') as string, folder: join(folder, 'egms_vertical') } });
     expect(server.seen).toEqual([]);
@@ -506,7 +506,7 @@ describe('downloads through a proxy', () => {
     };
   }
 
-  it('use the proxy except for this machine and hosts of no_proxy, report a rejected login, and never write the login', async () => {
+  it('use the proxy except for this machine, report a rejected login, and never write the login', async () => {
     server.routes.set(ZIP, served(zip()));
     const proxy = await startProxy('me:s@cret');
     try {

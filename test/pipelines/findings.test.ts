@@ -59,7 +59,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
     expect(unknownFindings(await counts())).toEqual([expect.stringContaining('no boundary'), expect.stringContaining('no earlier file')]);
   });
 
-  it('list different house numbers at the same point (7 decimals), each with the other address', async () => {
+  it('list different house numbers at the same point (7 decimals), each with another address at the point', async () => {
     const listed = await found('same_point', [
       { id: 1, street: 1, number: 1, at: [14.01, 42.01] }, { id: 2, street: 1, number: 3, at: [14.01000004, 42.00999996] },
       // Here only the seventh decimal differs.
@@ -122,7 +122,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       return found('out_of_order', numbers.map((number, index) => ({ id: index + 1, street: 1, number, at: places[index]! })));
     }
 
-    it('include a number 500 m from two neighbours that are 200 m apart', async () => {
+    it('include a number 500 m from the nearer of two neighbours that are 200 m apart', async () => {
       expect(await outOfOrder(200, 500)).toMatchObject([{ address_id: 2, street: 'Via Uno', number: '3', value: 500, unit: 'm', other_id: 1 }]);
     });
 

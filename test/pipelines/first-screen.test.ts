@@ -80,7 +80,7 @@ describeDatabase('on a database, mappale', (engine) => {
     url = await engine.createDatabase();
   });
 
-  it('reports each state from empty to published, and reports failures', async () => {
+  it('reports an empty database, a database without regions, a published and a withdrawn region, and a failed run', async () => {
     await onOneDay();
     expect((await screen(url)).text).toContain('empty; the first load creates the tables');
     const database = await engine.openDatabase(url);

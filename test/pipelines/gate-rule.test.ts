@@ -265,7 +265,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused(half(1000), [...half(1000), ...lines(3000, { comune: 'A002' })])).toEqual([]);
   });
 
-  it('also counts rare values if the table\'s gate has a limit for them', async () => {
+  it('refuses the loss of more than half of at least 20 rare values if the field has such a limit', async () => {
     const rare = (count: number): Line[] => lines(1000, (index) => ({ comune: 'A001', label: index < count ? 'P3' : null }));
     expect(await refused(rare(40), rare(20))).toEqual([]);
     expect(await refused(rare(40), rare(19))).toEqual(['A001, 0: label, values', 'province 001, 0: label, values']);
@@ -302,7 +302,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused(at(4, 400), at(6, 420))).toEqual(['province 001, 0: x_per_n, 95th percentile', 'province 001, 0: x_per_n, median']);
   });
 
-  it('compares provinces over the comuni that both versions have', async () => {
+  it('compares the values of a province over the comuni that both versions have', async () => {
     const town = lines(100, { comune: 'A001', x: 10 });
     const land = lines(900, { comune: 'A002', x: 1000 });
     // The town is unchanged and new land is added, so no value has changed.

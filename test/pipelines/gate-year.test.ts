@@ -103,7 +103,7 @@ describe('a year of nightly runs', () => {
     ['all values multiplied by ten', (row) => [{ ...row, x: 10 * row.x }]],
     ['all values divided by a thousand', (row) => [{ ...row, x: row.x / 1_000 }]],
     ['only a third of the rows', (row) => (row.id % 3 === 0 ? [row] : [])],
-  ])('ends in a refusal for every province if one night publishes %s', async (_, corrupt) => {
+  ])('has a refusal for every province if one night publishes %s', async (_, corrupt) => {
     const rows = firstRows(randomOf('a year of nights', 2));
     const violations = await judge(rows, rows.flatMap(corrupt));
     expect([...new Set(violations.map(({ place }) => place))].sort()).toEqual(Object.keys(ROWS));

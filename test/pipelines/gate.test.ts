@@ -172,7 +172,7 @@ describeDatabase('the quality gate', (engine) => {
     });
   }
 
-  it('keeps metrics only of the current and the previous publication', async () => {
+  it('keeps only metrics of tables that the ledger lists', async () => {
     await prune(context.database, context.sources);
     const [orphans] = await context.database.query(
       'select count(*) as n from ledger.figure f where not exists (select from ledger.publication_table t where t.relation = f.relation and t.partition = f.partition)',

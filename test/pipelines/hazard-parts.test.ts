@@ -147,7 +147,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('give not_mapped in other comuni, partial in comuni with P1 only, and not_loaded for sections without a loaded map', async () => {
+  it('give not_mapped in comuni outside the files, partial in comuni with P1 only, and not_loaded for sections without a loaded map', async () => {
     const rest = Object.fromEntries(Object.entries(only([], 0, 'not_mapped')).filter(([comune]) => comune > 'Z002'));
     expect(await said('flood')).toEqual({ Z001: ['mapped'], Z002: ['partial'], ...rest });
     expect(await said('landslide')).toEqual(only(['Z004'], 'mapped', 'not_mapped'));
@@ -158,7 +158,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect((await said('level'))['Z003']).toEqual([null]);
   });
 
-  it('are cited by explain, for levels, shares and the coverage of the comune', async () => {
+  it('are cited by explain for shares and for the coverage of the comune', async () => {
     const [parcel] = await context.database.query<{ fid: number }>("select min(fid) as fid from core.parcel join section.risk using (fid) where belfiore = 'Z001' and flood_share between 0.1 and 0.9");
     const { reproduced, evidence } = await explain(context, parcel!.fid, 'risk');
     expect(reproduced).toBe(true);

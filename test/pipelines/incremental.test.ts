@@ -210,7 +210,7 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('copies rows if a comune loses parcels, and if the parcels return', async () => {
+  it('copies rows if a comune loses parcels, and a rollback restores the parcels', async () => {
     await edit(files.folder, 'Z006', (member, index) => (index % 20 === 7 ? null : member));
     const before = await currentContent(context.database);
     await run();
@@ -252,7 +252,7 @@ describeDatabase('an incremental build', (engine) => {
     expect(await recount(context.database)).toEqual(found);
   });
 
-  it('rereads members that repeat records of other members, and reuses members with other rejects and duplicates', async () => {
+  it('reuses members with rejects and duplicates if another member changes, and records the same rejects and duplicates', async () => {
     const releases = (): Promise<unknown[]> => context.database.query(
       `select records, rows, rejects, duplicates, layers, rows - (layers ->> 'cadastral_parcel')::int4 - (layers ->> 'cadastral_sheet')::int4 as lost
        from ledger.release where source_id = 'ade_cadastre' and region_code = $1 and state = 'loaded' order by release_id desc limit 1`, [REGION],
@@ -450,7 +450,7 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('finds unchanged parcels even if every file was rewritten', async () => {
+  it('finds unchanged parcels even if most files were rewritten', async () => {
     await edit(files.folder, 'Z010', (member, index) => (index === 1 ? moved(member) : member));
     for (const { belfiore } of files.region.comuni.slice(0, 9)) await edit(files.folder, belfiore, (member) => member.replaceAll('</wfs:member>', '</wfs:member>\n'));
     await run();

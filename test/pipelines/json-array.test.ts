@@ -57,7 +57,7 @@ describe('the reader of JSON lists', () => {
     expect(error).toMatchObject({ code: 'JSON_MALFORMED' });
   });
 
-  it('rejects other encodings', async () => {
+  it('rejects encodings other than UTF-8', async () => {
     expect((await read(Buffer.from('["Forlì"]', 'latin1'))).error).toMatchObject({ code: 'ENCODING_WRONG' });
     expect((await read(Buffer.from('["a"]', 'utf16le'))).error).toMatchObject({ code: expect.stringMatching(/^(?:ENCODING_WRONG|JSON_MALFORMED)$/) as string });
   });
@@ -84,7 +84,7 @@ describe('the reader of JSON lists', () => {
     })()).rejects.toThrow('the disk is gone');
   });
 
-  it('reads 40 MB with only a few elements in memory', async () => {
+  it('reads 40 MB with at most 200 MiB of additional heap', async () => {
     const element = JSON.stringify({ comune: 'Borgo Finto', filler: 'x'.repeat(4000) });
     async function* long(): AsyncGenerator<Buffer> {
       yield Buffer.from('[');

@@ -158,7 +158,7 @@ describeDatabase('a region of land registers', (engine) => {
     expect(await currentContent(context.database)).toEqual(found);
   });
 
-  it('publishes nothing without the list of comuni, and names the comuni catastali', async () => {
+  it('fails without the list of comuni, and the error names the comuni catastali', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-trento-'));
     try {
       const name = (await readdir(files.folder)).find((each) => each.endsWith('.zip') && each.startsWith('IDR'))!;

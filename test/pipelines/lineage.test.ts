@@ -234,7 +234,7 @@ describeEngines('lineage', (engine) => {
     expect(await parcelLineage(database, 1_499_999_999)).toEqual({ refusal: 'not_there' });
   });
 
-  it('gets a new tag, like the lists of publications and changes, from rollbacks to the same publication and from pruning of history', async () => {
+  it('gets a new tag after two rollbacks that restore the publication and after pruning of history, as do the lists of publications and changes', async () => {
     const { fid } = await one<{ fid: number }>(database, 'select min(fid) as fid from core.parcel', []);
     const since = await lastSwap();
     const tags = (): Promise<Readonly<Record<'lineage' | 'feed' | 'changes', string>>> => one(

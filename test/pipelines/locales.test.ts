@@ -55,7 +55,7 @@ describeEngines('a database with a different locale', (engine) => {
     await files.remove();
   });
 
-  it('is compared with locale C, in which points of interest, cultural places and place names are published', () => {
+  it('is compared with a database in locale C that publishes points of interest, cultural places and place names', () => {
     for (const relation of ['section.poi', 'section.cultural_heritage', 'core.place_name']) {
       expect(Object.entries(expected).filter(([key, value]) => key.endsWith(` ${relation}`) && !value.startsWith('0 rows')), relation).not.toEqual([]);
     }

@@ -22,13 +22,13 @@ it.each([
   expect(linesOf('json', level).map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(lines.map((line) => line.trim().replace('warning: ', '')));
 });
 
-it('progress is shown only as text on a terminal, and not with the level warn', () => {
+it('progress is shown on a terminal, but neither in a JSON log nor at level warn', () => {
   expect(linesOf('human', 'info', true)).toEqual(['a phase\n', 'a bar', '\r\u001b[2K', 'warning: a warning\n']);
   expect(linesOf('human', 'warn', true)).toEqual(['warning: a warning\n']);
   expect(linesOf('json', 'info', true)).toHaveLength(2);
 });
 
-it('counted work has a progress bar of 20 characters', () => {
+it('a progress bar of 20 characters is followed by the counts, and is full at 0 of 0', () => {
   expect(barLine(11, 44, 'tables')).toBe('[#####...............] 11 of 44 tables');
   expect(barLine(0, 0, 'tables')).toBe('[####################] 0 of 0 tables');
 });

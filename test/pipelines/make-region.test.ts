@@ -26,7 +26,7 @@ describe('the synthetic region', () => {
     expect(region.comuni.reduce((sum, comune) => sum + comune.parcelCount, 0)).toBe(parcels);
   });
 
-  test('has the requested number of comuni', () => {
+  test('has the requested number of comuni, and refuses more comuni than parcels', () => {
     const region = makeRegion({ parcels: 2000, seed: 1, comuni: 20 });
     expect(region.comuni).toHaveLength(20);
     expect([...region.parcels()]).toHaveLength(2000);

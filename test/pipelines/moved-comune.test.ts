@@ -113,7 +113,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0);
   });
 
-  it('is found with its province, its former province and its region, but not with an unrelated region', async () => {
+  it('is found if a search names its province, its former province or its region, but not if a search names an unrelated region', async () => {
     const [address] = await context.database.query<{ text: string }>(
       `select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.street_id = a.street_id
        where a.belfiore = $1 and a.number is not null and a.exponent is null and a.colour is null order by a.address_id limit 1`, [comune.belfiore],
@@ -199,7 +199,7 @@ describeDatabase('a merged comune whose code the cadastre still uses', (engine) 
     return new Map(rows.map(({ reference }, index) => [reference, answers[index]!.body as Record<string, Json>]));
   };
 
-  it(`keeps every parcel with its quotations, and has the stricter seismic zone of both comuni and the incomes and postal codes of the comune that absorbed it (seed ${seed})`, async () => {
+  it(`keeps every parcel with its quotations, and has the stricter of the seismic zones of the two comuni, and the incomes and postal codes of the comune that absorbed it (seed ${seed})`, async () => {
     const [found, others] = [await recordsOf(old.belfiore), [...(await recordsOf(into.belfiore)).values()]];
     expect([...found.keys()].sort()).toEqual(parcels.map(({ reference }) => reference).sort());
     const zones = await service.database.query<{ zone: number }>('select min(zone) as zone from layer.seismic_zone where istat_code in ($1, $2)', [old.istatCode, into.istatCode]);

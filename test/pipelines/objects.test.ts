@@ -231,7 +231,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect(await named(), say).toContain(`column ${column} missing`);
   });
 
-  it('keeps a missing function missing while a table that records read is lost', async () => {
+  it('keeps a missing function missing and the history tables unchanged while a table of the schema section is lost', async () => {
     const [name, table] = [draw('function', /^api\./), draw('table', /^section\./)];
     await service.database.query(`drop function ${name}`);
     await service.database.query(`drop table ${table} cascade`);

@@ -16,7 +16,7 @@ const ODD: Readonly<Record<string, string>> = {
   statement_timeout: '300ms', lock_timeout: '1ms', idle_in_transaction_session_timeout: '1ms', default_text_search_config: 'simple', check_function_bodies: 'off',
 };
 
-/** Matches the values of `published_at` and `in_force_since`, which differ between any two publications. */
+/** Matches the fields `published_at` and `in_force_since`, whose values differ between any two publications. */
 const OWN_TIMES = /("(?:published_at|in_force_since)" ?: ?)"[^"]+"/g;
 
 describeEngines('a database with unusual session settings', (engine) => {

@@ -11,7 +11,7 @@ const soon = (turns: number): Promise<void> => new Promise((resolve) => {
   next(turns);
 });
 
-it('each task runs once, after its predecessors, as soon as a lane is free, and at most the given number run at a time', async () => {
+it('each task runs once, after its predecessors and as soon as a lane is free, and at most the maximum number of tasks run at a time', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = randomOf('parallel', seed);
     const items = Array.from({ length: random.below(31) }, (_, index) => ({
@@ -59,7 +59,7 @@ it('tasks with a circular dependency are refused', async () => {
   await expect(inParallel(2, [0, 1], () => Promise.resolve(), { after: (item) => [1 - item] })).rejects.toThrow('wait for each other');
 });
 
-it('results come in the order of the items, with at most the given number of tasks at a time', async () => {
+it('results come in the order of the items, and at most the maximum number of tasks run at a time', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = randomOf('order', seed);
     const most = 1 + random.below(4);

@@ -28,10 +28,10 @@ describe('the lines of parcel --stdin', () => {
   it('are joined across chunks, and the last line needs no line end', async () => {
     expect(await split('a', 'b\nc\r', '\nd')).toEqual(['ab', 'c', 'd']);
   });
-  it('are none if the input is empty', async () => {
+  it('are an empty list if the input is empty', async () => {
     expect(await split('')).toEqual([]);
   });
-  it('are truncated if they are longer than any identifier', async () => {
+  it('are truncated to 1,024 bytes', async () => {
     expect(await split('a\n', 'x'.repeat(1_000_000), '\nb\n')).toEqual(['a', '1024 cut', 'b']);
   });
   it('contain the replacement character in place of invalid UTF-8', async () => {

@@ -1,4 +1,4 @@
-/** Tests partial and malformed files, and files of different days, with the whole program. Each tested case has occurred with real files. */
+/** Tests refreshes from partial or malformed files, and from files of different days. Each tested case has occurred with real files. */
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,7 +90,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await one('select count(*)::int4 as v from core.region where area_km2 is not null')).toBeGreaterThan(0);
   });
 
-  it('are loaded with one row per cadastral reference, even if the duplicate is in a reused member', async () => {
+  it('are loaded with one row per cadastral reference, even if a duplicate parcel is in a member reused from an earlier release', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     await repeatParcel();
@@ -166,7 +166,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(whole());
   });
 
-  it('are published if they have addresses but no parcels, and cause exit code 3 if they have neither', async () => {
+  it('are published if they contain addresses but no parcels, and a region for which they contain neither fails with exit code 3', async () => {
     await only(/^indirizzario/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     expect(await one('select count(*)::int4 as v from core.access_point')).toBeGreaterThan(10);
@@ -176,7 +176,7 @@ describeDatabase('files of a region', (engine) => {
     expect((await publishedTables(context.database, 18)).size).toBe(0);
   });
 
-  it('give no parcels if the cadastre file is named after the region with land registers', async () => {
+  it('give no parcels if the cadastre file is named after Trentino-Alto Adige, whose provinces keep their own land registers', async () => {
     await only(/^MOLISE/);
     await rename(at('MOLISE.zip'), at('TRENTINO-ALTO-ADIGE.zip'));
     expect(codes(await load({}, null))).toEqual(['NO_PARCELS 3']);

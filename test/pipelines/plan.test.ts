@@ -117,7 +117,7 @@ describe('a plan', () => {
     expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
   });
 
-  it('patches tables of parcels, compares tables of areas and builds all other tables whole if a file of parcels is new, and states the reasons', () => {
+  it('patches tables of parcels, compares tables of areas and builds all other tables whole if a file of parcels is new, builds every table on several nodes whole, and states the reasons', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), null, null)) });
     const { builds: [build] } = plan(state, survey({ ...zip, files: [{ ...zip.files[0]!, sha256: 'another' }], content: 'another' }), null);
@@ -201,7 +201,7 @@ describe('the cost of a plan', () => {
     expect(measured).toMatchObject({ seconds: 24, diskBytes: 50_000_000, measured: 1 });
   });
 
-  it('is refused if the plan would fill the disk, unless the user forces the plan', () => {
+  it('prevents the execution of a plan that would fill the disk, unless the user forces the plan', () => {
     const cost = price(plan(known(loaded([])), survey(zip), null), { ...NOTHING, freeBytes: 1_000_000 });
     expect(() => refuseWithoutRoom(cost, NOTHING, { force: false })).toThrow(expect.objectContaining({ code: 'NO_ROOM' }) as Error);
     expect(() => refuseWithoutRoom(cost, NOTHING, { force: true })).not.toThrow();

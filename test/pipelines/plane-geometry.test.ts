@@ -62,7 +62,7 @@ describe('the common part of polygons', () => {
     expect(polygonsAreaM2(commonPart(FIELD, FIELD))).toBeCloseTo(polygonsAreaM2(FIELD), 3);
   });
 
-  test('has the same area if one polygon is convex and clips the other', () => {
+  test('has the same area as polygons clipped by a convex ring of any winding', () => {
     const random = randomOf('clip');
     const turned = (ring: readonly (readonly [number, number])[]): (readonly [number, number])[] => [...ring].reverse();
     let overlaps = 0;

@@ -1,6 +1,6 @@
 /**
- * Tests a connection pooler in front of the database. Writing commands refuse a pooler that does not keep sessions. Reading commands answer in the same way
- * as without a pooler.
+ * Tests commands and the server behind a connection pooler. Writing commands refuse a pooler that does not keep sessions. With transaction pooling, reading
+ * commands except `explain`, and the server, answer in the same way as without a pooler.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -108,7 +108,7 @@ function suite(engine: TestEngine): void {
     }
   });
 
-  it('with transaction pooling refuses simultaneous writers, and keeps the workspace of another run', async () => {
+  it('with transaction pooling makes simultaneous loads fail before a run starts, and leaves the workspaces of another run unchanged', async () => {
     const direct = await engine.openDatabase(url);
     const region = files.region.code;
     await direct.script(`create schema build_${region}; create table build_${region}.kept (one int4); create schema staging_999`, 'test');
@@ -185,7 +185,7 @@ function suite(engine: TestEngine): void {
     await expect(run(poolers[0].url('statement'), 'status')).rejects.toMatchObject(REFUSED);
   });
 
-  it('is named by doctor', async () => {
+  it('is reported by doctor, and is an error with transaction pooling', async () => {
     const found = JSON.parse(await run(poolers[0].url('transaction'), 'doctor', '--json')) as readonly { ok: boolean; code?: string; found: string }[];
     expect(found.filter(({ ok }) => !ok)).toMatchObject([{ code: 'SESSIONS_NOT_KEPT', found: expect.stringContaining('pool_mode=transaction') as string }]);
     expect(await run(poolers[0].url('session'), 'doctor')).toContain('a connection pooler that keeps sessions');

@@ -87,7 +87,7 @@ describeEngines('a swap during a long read', (engine) => {
     expect(await zone()).toBe(4);
   });
 
-  it('reports the blocking session and the command that ends the session, and changes nothing', async () => {
+  it('reports the blocking session and the command that ends the session if all tries fail, and changes nothing', async () => {
     const before = await currentContent(database);
     const long = await longRead();
     const run = await openRun(database);

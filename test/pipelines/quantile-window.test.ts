@@ -76,7 +76,7 @@ describe('the window around a quantile', () => {
     expect(changedWindow(MEDIAN, window, { total: 4000, differences: [{ value: 0, count: -900 }] })).toMatchObject({ below: 0 });
   });
 
-  it('is exact for a place with fewer values than the largest place', () => {
+  it('contains exact counts for a place with fewer values than the largest place', () => {
     const random = randomOf('small place', 1);
     const values = Array.from({ length: 700 }, () => random.below(1_000_000));
     const window = measured(0.95, values, 9000)!;

@@ -90,7 +90,7 @@ describeDatabase('rasters that were removed from the data folder', (engine) => {
     expect(other!.coverage).toMatchObject({ terrain: 'mapped', nightlights: 'mapped' });
   });
 
-  it('are read again after they are put back into the data folder', async () => {
+  it('are read in a complete rebuild after they are put back into the data folder', async () => {
     for (const name of await readdir(files.folder)) if (name.endsWith('.aside')) await rename(join(files.folder, name), join(files.folder, name.slice(1, -'.aside'.length)));
     await makeAllAnew();
     await load();

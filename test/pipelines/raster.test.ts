@@ -239,7 +239,7 @@ describe('the raster reader rejects', () => {
     expect(await refusal(path('empty.tif'))).toBe('RASTER_FORM');
   });
 
-  it('a raster whose chain of directories returns to the first image as a mask, but not one that returns to it as an image', async () => {
+  it('a raster whose chain of directories returns to the first directory if this directory is a mask, but not if this directory is an image', async () => {
     const circle = (type: number): string => patch(`circle-${type}.tif`, (bytes) => {
       const count = bytes.readUInt16LE(8);
       bytes.writeUInt32LE(8, 10 + count * 12);
@@ -390,7 +390,7 @@ describe('a damaged raster', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(600_000_000);
   });
 
-  it('with damaged LZW codes returns at most the requested number of bytes', () => {
+  it('with damaged LZW codes unpacks to at most the requested number of bytes, or causes an error', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(1000), (bytes, most) => {
       try {
         expect(unpackLzw(Buffer.from(bytes), most).length).toBeLessThanOrEqual(most);

@@ -81,7 +81,7 @@ describeDatabase('a refresh', (engine) => {
     expect(after).toEqual(runs);
   });
 
-  it('does not read a moved or touched file again', async () => {
+  it('does not read a file again that was renamed and rewritten with the same content', async () => {
     const content = await readFile(path('italia_ag_002_txt.zip'));
     await rename(path('italia_ag_002_txt.zip'), path('moved.zip'));
     await writeFile(path('moved.zip'), content);
@@ -142,7 +142,7 @@ describeDatabase('a refresh', (engine) => {
       expect(back).toEqual({ fid: fid!.fid, retired: 0 });
     });
 
-    it('reads only the changed comune again, with the same result as a complete reading', async () => {
+    it('reads only the changed comune again, and keeps all digests if only white space changed', async () => {
       let edited = 0;
       await rewriteZip(path('MOLISE.zip'), (name, content) => {
         if (!name.includes(`/${gone}`) || !name.endsWith('_ple.gml')) return content;

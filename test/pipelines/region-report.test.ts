@@ -103,7 +103,7 @@ describeEngines('a region that was published twice', (engine) => {
     }
   });
 
-  it('has a report with the coverage of each comune and section: mapped with the number of rows, not mapped, not loaded', async () => {
+  it('has a report with the number of rows and the coverage of each comune and section: mapped, mapped without any feature, not mapped or not loaded', async () => {
     const parcels = await context.database.query<{ belfiore: string; n: number }>('select belfiore, count(*)::int4 as n from core.parcel group by 1 order by 1');
     expect(parcels.length).toBe(4);
     expect(report.coverage.map(({ belfiore, sections }) => ({ belfiore, n: sections.find(({ section }) => section === 'basic')!.rows }))).toEqual(parcels);
@@ -180,7 +180,7 @@ describeEngines('a region that was published twice', (engine) => {
     );
     expect(report.rejects.reduce((sum, { records }) => sum + records, 0)).toBe(kept!.n);
     expect(report.rejects.flatMap(({ examples }) => examples).every(({ file, position, message }) => file !== '' && position >= 0 && message !== '')).toBe(true);
-    // The second publication did not rebuild a table that a check reads.
+    // The second publication rebuilt no table that a check reads.
     expect([initial, report].map(({ checks }) => checks.all.some(({ asked }) => asked === true))).toEqual([true, false]);
     expect(report.checks.all.filter(({ asked }) => asked === null)).toEqual([]);
     expect(report.steps.map(({ step }) => step)).toEqual(expect.arrayContaining(['join', 'check', 'gate', 'publish']));
@@ -251,7 +251,7 @@ describe('the report', () => {
 });
 
 describe('HTML', () => {
-  it('escapes values in text and in attributes', () => {
+  it('escapes values in text and in attributes, and replaces characters that are invalid or change the direction of text', () => {
     const nasty = '<a href=\'x\'>&"\u0000';
     expect(html`<p title="${nasty}">${[nasty, 1, null, html`<b>${2}</b>`]}</p>`.text)
       .toBe('<p title="&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd">&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd1<b>2</b></p>');

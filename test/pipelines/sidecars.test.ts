@@ -58,7 +58,7 @@ describeDatabase('a shapefile with an unchanged .shp', (engine) => {
     await writeShapefile(folder, 'finta', LAYER);
   });
 
-  it('is different content after a .cpg was added, and the same content again after the .cpg was removed', async () => {
+  it('has a different SHA-256 after a .cpg was added, and the previous SHA-256 again after the .cpg was removed', async () => {
     const before = await look();
     expect(before).toEqual({ files: [{ sha256: expect.any(String), vintage: '2021-03-23', parts: PARTS }], unknown: [] });
     expect(await look()).toEqual(before);
@@ -98,7 +98,7 @@ describeDatabase('a shapefile with an unchanged .shp', (engine) => {
     expect(await look()).toEqual({ files: [{ sha256: expect.any(String), vintage: '2021-03-23', parts: PARTS }], unknown: [] });
   });
 
-  it('is recognised once if the shapefile does not change', async () => {
+  it('is recognised again only if a sidecar changed', async () => {
     await look();
     let recognised = 0;
     const sources = context.sources.map((source) => ({

@@ -80,14 +80,14 @@ describeEngines('an embedded database of the compiled program', (engine) => {
   });
 }, ['pglite']);
 
-it('a checkout has a snapshot of the extensions, named after the versions in package.json', async () => {
+it('a checkout has a snapshot of the extensions, whose name contains the versions of PGlite and PostGIS from package.json', async () => {
   const { dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   const [pglite, postgis] = ['pglite', 'pglite-postgis'].map((name) => dependencies[`@electric-sql/${name}`]?.replaceAll('.', '-'));
   expect((await readdir(join(ROOT, 'pipelines/db'))).filter((file) => file.endsWith('.br'))).toEqual([`extensions-pglite-${pglite}-postgis-${postgis}.br`]);
   expect((await readSnapshot())?.size).toBeGreaterThan(1e6);
 });
 
-/** Returns the content of the extensions: functions, types, operators, and the reference systems of PostGIS. */
+/** Returns the extensions with their functions and other objects, the reference systems of PostGIS, the settings and the roles. */
 async function extensionsOf(database: Database): Promise<unknown> {
   return {
     extensions: await database.query('select extname, extversion, extnamespace::regnamespace::text as schema from pg_extension order by extname'),

@@ -1,4 +1,4 @@
-/** Tests which changes to an SQL text change its normal form. */
+/** Tests which changes to an SQL text change its normal form or its effective SQL. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ describe('two SQL texts', () => {
   for (const [what, one, other] of SAME) it(`have the same normal form if they differ only in ${what}`, () => expect(normalSql(one)).toBe(normalSql(other)));
   for (const [what, one, other] of OTHER) it(`have different normal forms if they differ in ${what}`, () => expect(normalSql(one)).not.toBe(normalSql(other)));
 
-  it('have the same effective SQL if only one of them creates an unlogged table', () => {
+  it('have the same effective SQL if they differ only in the keyword unlogged', () => {
     expect(effectiveSql('create unlogged table a (b int4)')).toBe(effectiveSql('create table a (b int4)'));
   });
 

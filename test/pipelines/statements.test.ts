@@ -21,7 +21,7 @@ describe('a statement', () => {
     expect(workspace('rows_of_places', { ...names, series: [] })).toContain("concat_ws(' ', null)");
   });
 
-  it('is refused if the statement does not exist or a name is missing', () => {
+  it('is refused if the statement does not exist or a placeholder has no value', () => {
     expect(() => workspace('no_such_rows')).toThrow('sql/statements/workspace.sql has no statement no_such_rows');
     expect(() => workspace('all_rows')).toThrow('sql/statements/workspace.sql: all_rows needs a value for :"from"');
   });

@@ -134,7 +134,7 @@ describe('the cells of an area', () => {
     }
   });
 
-  it('include the cell to the east or south if a point is on a cell border, for any origin of the grid', () => {
+  it('include their northern and western borders, in degrees and in metres', () => {
     // In a grid of 15″, 41.975° N is a border, but (50 − 41.975) / (10 / 2400) is computed as 1925.9999999999998.
     expect(Math.floor(inCells(50 - 41.975, 10 / 2400))).toBe(1926);
     for (let border = 1; border < 2400; border += 1) {
@@ -170,7 +170,7 @@ interface More {
   readonly shift?: number;
 }
 
-/** Returns an in-memory tile with its north-west corner at the corner of the given grid cell. */
+/** Returns an in-memory tile. Its north-west corner is the north-west corner of the given grid cell, moved by `shift`. */
 function tileOf(name: string, column: number, row: number, width: number, rows: number, more: More = {}): Made {
   const [blockWidth, blockHeight] = more.block ?? [width, 1];
   const blocks = { opened: 0, closed: 0, read: 0 };
@@ -262,7 +262,7 @@ describe('a mosaic', () => {
     expect(await windowOf(mosaic!, -5, 0, 25, 10)).toEqual(whole(0, 0, 25, 10, expected));
   });
 
-  it('has one grid and one model, so that tiles on a different grid form a separate mosaic', () => {
+  it('has one grid and one model, so tiles with a different grid or model form separate mosaics', () => {
     const tiles = [
       tileOf('a', 0, 0, 10, 10), tileOf('b', 10, 0, 10, 10, { shift: 0.3 }), tileOf('c', 20, 0, 10, 10, { shift: 1e-7 }), tileOf('d', 30, 0, 10, 10, { model: 2 }),
     ];
@@ -270,7 +270,7 @@ describe('a mosaic', () => {
     expect(mosaics.map((mosaic) => mosaic.tiles.map(({ tile: { name } }) => name))).toEqual([['a', 'c'], ['b'], ['d']]);
   });
 
-  it('keeps few files open, and reads no block again while the block is cached', async () => {
+  it('keeps only four files open, and reads no block again while the block is cached', async () => {
     const tiles = Array.from({ length: 12 }, (_, i) => tileOf(`t${String(i).padStart(2, '0')}`, i * 10, 0, 10, 10, { block: [10, 5] }));
     const blocks = new Blocks();
     const [mosaic] = mosaicsOf(tiles.map(({ tile }) => tile), blocks);

@@ -16,7 +16,7 @@ afterEach(async () => {
   pool = null;
 });
 
-/** Returns a sink that accepts everything and records it. */
+/** Returns a sink that accepts everything and records the paths of the members. */
 function taking(onChunk: (chunk: Buffer) => void = () => undefined, drain: () => Promise<void> | undefined = () => undefined): Pick<Sink, 'member'> & { readonly paths: string[] } {
   const paths: string[] = [];
   const writer = new RowWriter({ a: 'int4' }, onChunk);
@@ -31,7 +31,7 @@ function taking(onChunk: (chunk: Buffer) => void = () => undefined, drain: () =>
 
 const failure = (work: Promise<void>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
 
-it.each(['exits', 'throws later'] as const)('names the file in the error if a thread %s', async (what) => {
+it.each(['exits', 'throws later'] as const)('the error names the file if a thread %s', async (what) => {
   pool = new Threads(MODULE, 2);
   const [first, second, third] = [pool.start('writes one row', 'a.zip!1'), pool.start(what, 'a.zip!2'), pool.start('writes one row', 'a.zip!3')];
   const sink = taking();
@@ -58,7 +58,7 @@ it('a module that cannot be loaded is reported', async () => {
   expect(await failure(replay(pool.start('writes one row', 'a.zip!1'), taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', detail: expect.stringContaining('no-such-module') as string });
 });
 
-it('the error keeps the kind, message and stack of a bug', async () => {
+it('the error of a bug in a thread keeps its class, message and stack', async () => {
   pool = new Threads(MODULE, 1);
   const error = await failure(replay(pool.start('fails with a bug', 'a.zip!1'), taking(), () => undefined));
   expect(error).toBeInstanceOf(TypeError);

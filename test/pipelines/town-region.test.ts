@@ -49,7 +49,7 @@ function crossings(rings: readonly (readonly Point[])[]): number {
 const roadsAndStrips = (parcels: readonly SyntheticParcel[], comune: SyntheticComune, kind: SyntheticParcel['kind']): SyntheticParcel[] =>
   parcels.filter((parcel) => parcel.comune === comune && parcel.kind === kind);
 
-test('keeps the digests of earlier versions for the form lattice', () => {
+test('regions of the form lattice have the same digests as in earlier versions', () => {
   expect(digest(makeRegion({ parcels: 2000, seed: 1 }))).toMatch(/^6a0d49f83b717838/);
   expect(digest(makeRegion({ parcels: 1500, seed: 3, form: 'lattice' }))).toMatch(/^767caa1c451a1a42/);
   expect(digest(makeRegion({ parcels: 900, seed: 5, region: 4 }))).toMatch(/^5a7dd5732ede5be9/);
@@ -61,12 +61,12 @@ test('makeRegion refuses an unknown form, and refuses the form place in a region
   expect(() => makeRegion({ parcels: 2000, seed: 1, form: 'place', region: 4 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', detail: 'expected form to be lattice for region 4, found place' }));
 });
 
-test('gives the same parcels for the same seed, and different parcels for a different seed', () => {
+test('a region of the form place has the same parcels for the same seed, and different parcels for a different seed', () => {
   expect(digest(placeOf(1))).toBe(digest(placeOf(1)));
   expect(digest(placeOf(1))).not.toBe(digest(placeOf(2)));
 });
 
-test.each([[2, 2], [90, 2], [101, 2], [433, 3], [8_000, 2]])('has exactly the wanted number of parcels with unique references: %i parcels in %i comuni', (parcels, comuni) => {
+test.each([[2, 2], [90, 2], [101, 2], [433, 3], [8_000, 2]])('a region of the form place has exactly the requested number of parcels, with unique references: %i parcels in %i comuni', (parcels, comuni) => {
   const references = new Set([...makeRegion({ parcels, seed: 3, comuni, form: 'place' }).parcels()].map(({ reference }) => reference));
   expect(references.size).toBe(parcels);
 });
@@ -152,7 +152,7 @@ describe.each(SEEDS)('a region with seed %i', (seed) => {
     }
   });
 
-  test('has roads that are 3 to 12 m wide', () => {
+  test('has roads with a mean width of 3 to 12 m', () => {
     // The mean width of a strip is twice its area divided by its perimeter.
     for (const { polygons, reference } of parcels.filter(({ kind }) => kind === 'road')) {
       const edges = polygons.flat().flatMap((ring) => [...segmentsOf(ring)]);
@@ -164,7 +164,7 @@ describe.each(SEEDS)('a region with seed %i', (seed) => {
     }
   });
 
-  test('has buildings on land, and accesses without a distance inside their parcels', () => {
+  test('has buildings on land, and accesses at distance 0 inside their parcels', () => {
     const [comune] = region.comuni;
     const land = [...region.parcels(comune)].filter(({ kind }) => kind === 'land');
     for (const { polygon: [ring] } of buildingsOf(region, comune)) {

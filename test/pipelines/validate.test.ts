@@ -35,8 +35,8 @@ async function mappale(...options: string[]): Promise<{ code: number; out: strin
   }
 }
 
-describe('formats of the report', () => {
-  it('text has file, counts, location, difference and hint, and the exit code is 0 or 3', async () => {
+describe('the report of validate', () => {
+  it('as text contains the file, counts, location, difference and hint, and the exit code is 0 or 3', async () => {
     const good = await mappale(GOOD);
     expect(good.code).toBe(0);
     expect(good.out).toMatch(/^ok +.*several-zones_2024\.csv \(dpc_seismic comuni 2024\): \d+ records = \d+ rows \+ 0 rejects \+ 0 duplicates/);
@@ -48,14 +48,14 @@ describe('formats of the report', () => {
     expect(bad.out).toContain('hint: Use the downloaded file');
   });
 
-  it('json is the list of verdicts, and --json gives the same list', async () => {
+  it('as json is the list of verdicts, and --json gives the same list', async () => {
     const [byFormat, byFlag] = [await mappale('--format', 'json', CHANGED), await mappale('--json', CHANGED)];
     expect(byFormat).toEqual(byFlag);
     expect(byFormat.code).toBe(3);
     expect(JSON.parse(byFormat.out)).toMatchObject([{ path: CHANGED, source: 'dpc_seismic', ok: false, findings: [{ level: 'error', code: 'COLUMNS_CHANGED', at: 'made_column-renamed_2026.csv:1' }] }]);
   });
 
-  it('every format reports an added column with exit code 3, and only text and json include its values', async () => {
+  it('in every format names an added column, with exit code 3, but only text and json include values of the column', async () => {
     const value = '0.2';
     const text = await mappale(ADDED);
     expect(text.code).toBe(3);
@@ -74,7 +74,7 @@ describe('formats of the report', () => {
     for (const { out } of [junit, github]) expect(out).not.toContain(`"${value}"`);
   });
 
-  it('junit is well-formed, with a test case for each file and a failure for each error, for any file names', async () => {
+  it('as junit is well-formed for any file name, with a test case for each file and a failure for each error', async () => {
     const odd = join(folder, 'a & b <c> "d" 2024.csv');
     copyFileSync(CHANGED, odd);
     const { code, out } = await mappale('--format', 'junit', GOOD, odd);
@@ -97,7 +97,7 @@ describe('formats of the report', () => {
     expect(text).toContain('new: "ZONA"');
   });
 
-  it('github has one line for each annotation, with file, line and code', async () => {
+  it('as github has one line for each annotation, with the file, the code and the line if it is known', async () => {
     const { code, out } = await mappale('--format', 'github', CHANGED, REFUSED);
     expect(code).toBe(3);
     const lines = out.trimEnd().split('\n');
@@ -105,14 +105,14 @@ describe('formats of the report', () => {
     for (const line of lines) expect(line).toMatch(/^::(?:error|warning) file=[^,]+(?:,line=\d+)?,title=\w+::/);
   });
 
-  it('an unknown format or a missing file is a usage error', async () => {
+  it('is refused as a usage error if the format is unknown or a file is missing', async () => {
     expect((await mappale('--format', 'yaml', GOOD)).code).toBe(2);
     expect((await mappale(join(folder, 'nowhere.csv'))).code).toBe(2);
   });
 });
 
 describe('the files that validate reads', () => {
-  it('are all files in a folder, except unknown ones, and a named unknown file is an error with a hint', async () => {
+  it('are all known files in a folder, and an unknown file is an error with a hint only if it is named', async () => {
     const place = join(folder, 'mixed');
     mkdirSync(place);
     copyFileSync(GOOD, join(place, 'several-zones_2024.csv'));
@@ -124,7 +124,7 @@ describe('the files that validate reads', () => {
     expect(named).toMatchObject({ ok: false, findings: [{ code: 'FILE_UNKNOWN', detail: expect.any(String), hint: expect.any(String) }] });
   });
 
-  it('may be in a zip, and an added column is reported with the path of the zip', async () => {
+  it('may be in a zip, and an added column is reported with the zip and the path in the zip', async () => {
     const path = join(folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip');
     await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/made_column-added.csv'))]]);
     const [verdict] = await validate([path], sources, null, () => undefined);
@@ -168,7 +168,7 @@ describe('the files that validate reads', () => {
     expect(out).toContain('5 rows + 1 rejects');
   });
 
-  it('have messages about rejected records that agree with the result', async () => {
+  it('fail if more than 10 records and more than 0.50 % are rejected, or if no record is usable, and the messages state the counts', async () => {
     const header = 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\n';
     const row = (code: number, zone: string): string => `MOLISE;Campobasso;CB;Finto;${code};${zone}\r\n`;
     const write = (good: number, bad: number): string => {
@@ -202,7 +202,7 @@ describe('names that were encoded twice', () => {
   it.each([
     ['one name, and no other accent in the file', ['VIA ROMA', 'VIA I\u00c2\u00b0 MAGGIO', 'PIAZZA GARIBALDI']],
     ['two names among many correct ones', ['VIA I\u00c2\u00b0 MAGGIO', 'VIA CIR\u00c3\u00b2', ...Array.from({ length: 20 }, (_, i) => `LOCALIT\u00c0 ${i}`)]],
-  ])('are kept, counted and reported as the publisher\'s: %s', async (_words, names) => {
+  ])('are kept, with a warning that they come from the publisher: %s', async (_words, names) => {
     const path = join(folder, 'STRAD_MOLI_20260602.csv');
     writeFileSync(path, streets(names));
     const [verdict] = await validate([path], sources, null, () => undefined);
@@ -219,7 +219,7 @@ describe('names that were encoded twice', () => {
     expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'ENCODING_WRONG', hint: expect.stringContaining('Use the downloaded file') }] });
   });
 
-  it('are kept in a list of comuni', async () => {
+  it('are kept in a list of comuni, with a warning', async () => {
     const path = join(folder, 'zone_doppie_2024.csv');
     writeFileSync(path, 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\nMOLISE;Campobasso;CB;Forl\u00c3\u00ac Finto;70001;3\r\n');
     const [verdict] = await validate([path], sources, null, () => undefined);

@@ -48,7 +48,7 @@ async function sameOf(paths: readonly string[]): Promise<readonly LayerDigest[]>
   return wasm.layers;
 }
 
-/** Returns the paths of the vector files and zips below a folder. */
+/** Returns the paths of the shapefiles, GeoPackages, KML files and zips below a folder. */
 function vectorFiles(below: string): string[] {
   return readdirSync(below, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:shp|gpkg|kml|zip)$/i.test(entry.name))

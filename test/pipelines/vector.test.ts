@@ -144,7 +144,7 @@ describe('a shapefile', () => {
     ['.shp', 'SHAPEFILE_TRUNCATED', /expected \d+ bytes of .shp \(header\), found \d+/],
     ['.shx', 'SHAPEFILE_TRUNCATED', /bytes of \.shx/],
     ['.dbf', 'SHAPEFILE_TRUNCATED', /expected 5 records of 22 bytes in \.dbf, found 3. The file ends in record 4/],
-  ])('is rejected with its location if its %s is truncated', async (part, code, detail) => {
+  ])('is rejected with its name if its %s is truncated', async (part, code, detail) => {
     const path = await write([1, 2, 3, 4, 5].map((i) => row(i)));
     const cut = path.replace('.shp', part);
     await truncate(cut, part === '.dbf' ? 97 + 3 * 22 + 5 : (await readFile(cut)).length - 20);
@@ -159,7 +159,7 @@ describe('a shapefile', () => {
     expect((await failure(openVector(path))).code).toBe('SHAPEFILE_INCONSISTENT');
   });
 
-  it('is rejected if one of its files is missing', async () => {
+  it('is rejected if its .dbf is missing', async () => {
     const path = await write([row(1)]);
     await rm(path.replace('.shp', '.dbf'));
     const error = await failure(openVector(path));

@@ -101,7 +101,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(describeNight(next)).toContain('asked 1 of 2 sources; nothing new; nothing to publish;');
   });
 
-  it('requests the cadastre again from the publisher\'s next update date', async () => {
+  it('requests the cadastre again only on or after the publisher\'s next update date', async () => {
     await night('2027-03-09T02:15:00Z');
     expect(asked()).toEqual([FUEL]);
     await night('2027-03-10T02:15:00Z');
@@ -138,7 +138,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(await night('2027-05-11T22:00:00Z')).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'] });
   });
 
-  it('reports a database that does not answer, in the log line and in the metrics', async () => {
+  it('reports a database that does not answer, in the summary and in the metrics', async () => {
     const gone = new MappaleError('the server does not answer', { code: 'SQL_ECONNREFUSED', kind: 'database' });
     const line = await night('2027-05-12T02:15:00Z', { regions: [findRegion('molise')!] }, () => Promise.reject(gone));
     expect(line).toMatchObject({ exit_code: 6, failures: [{ error: 'SQL_ECONNREFUSED' }] });
@@ -188,7 +188,7 @@ describeDatabase('mappale watch', (engine) => {
     await expect(waiting).resolves.toBeUndefined();
   });
 
-  it('never starts early, even if a timer ends early, and reads the clock again after the machine slept', async () => {
+  it('never starts early, even if timers end early, and reads the clock at least once a minute', async () => {
     let now = 0;
     const waited: number[] = [];
     await sleepUntil(150_000, { now: () => now, wait: async (seconds) => {

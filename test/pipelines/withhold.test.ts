@@ -24,7 +24,7 @@ import { contentOf } from '../harness/arrival.ts';
 
 const MOLISE = 14;
 const { seed } = testEnvironment();
-/** Sources that may withhold a region, according to the contract. */
+/** Mandatory sources, according to the contract. A region is withheld if a file of these sources cannot be used. */
 const WITHHOLDING = ['ade_cadastre', 'trento_cadastre', 'bolzano_cadastre', 'anncsu_addresses', 'istat_comuni'];
 /** A page that a server may send instead of a file. */
 const PAGE = '<!DOCTYPE html><html><body>made: the server is busy</body></html>';
@@ -101,7 +101,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
   });
 
-  /** Chooses `count` random sources that never withhold a region, and a random file of each. */
+  /** Chooses `count` random optional sources, and a random file of each source. `only` selects sources by the paths of their files. */
   const someOptional = (count: number, only: (paths: readonly string[]) => boolean = () => true): Map<string, string> => {
     const ids = [...filesOf].filter(([id, paths]) => !WITHHOLDING.includes(id) && only(paths)).map(([id]) => id).sort();
     expect(ids.length).toBeGreaterThanOrEqual(count);
@@ -129,7 +129,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(leftOut(report)).toEqual(expected);
     expect(await content(first)).toEqual(await freshWithout(paths));
 
-    // The summary, the JSON and the status name the file, the source and the sections, as in the records.
+    // The summary, the JSON and the status name the source and the file. The states of the sections agree with the coverage in the records.
     const text = describeReport(report);
     const json = JSON.stringify(report.leftOut);
     const status = (await readStatus(first)).regions.find(({ unit }) => unit === MOLISE)!.left_out;
@@ -181,7 +181,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(context)).toEqual(whole);
   });
 
-  it('leaves the earlier release in use if the source is optional, and does not stop the publication of other releases', async () => {
+  it('leaves the earlier release in use if its source is optional, even if a different source has a new release', async () => {
     const bad = someOptional(3);
     const url = await engine.copyDatabase(wholeUrl);
     for (const path of bad.values()) await writeFile(here(path), PAGE);
@@ -203,7 +203,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     await context.database.close();
   });
 
-  it.each([['input', 3], ['rejects', 4]] as const)('withholds the region if it has parcels, addresses or comuni: %s, exit %s', async (kind, exit) => {
+  it.each([['input', 3], ['rejects', 4]] as const)('withholds the region if it contains parcels, addresses or comuni: kind of error %s, exit code %s', async (kind, exit) => {
     const id = pick(WITHHOLDING.filter((each) => filesOf.has(each)));
     const context = await open(new Map([[nameOf(filesOf.get(id)!.at(-1)!), kind]]));
     const report = await load(context);

@@ -22,7 +22,10 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command line of the checkout in a temporary folder. @param engine `hidden` for a process that cannot load gdal-async */
+/**
+ * Runs the command line, by default that of the checkout, in a temporary folder.
+ * @param engine `hidden` for a process that cannot load gdal-async, `gdal-async` for a process that must use gdal-async
+ */
 async function mappale(
   args: readonly string[], engine: 'hidden' | 'gdal-async', more: Readonly<Record<string, string>> = {}, program = join(ROOT, 'pipelines/mappale.mjs'),
 ): Promise<Ended> {

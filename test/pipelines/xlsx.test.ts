@@ -46,7 +46,7 @@ describe('a workbook', () => {
     expect(counted).toBe(3_000);
   });
 
-  it('is read with prefixes, inline texts, runs, phonetic text, formula results, errors and booleans', async () => {
+  it('is read with prefixes, inline texts, runs, formula results, errors and booleans, but without phonetic text', async () => {
     const sheet = '<?xml version="1.0"?><x:worksheet xmlns:x="m"><x:sheetData><x:row r="2"><x:c r="A2" t="s"><x:v>1</x:v></x:c><x:c r="C2" t="inlineStr"><x:is><x:t>dentro</x:t></x:is></x:c>'
       + '<x:c r="D2"><x:f>A1*2</x:f><x:v>6.3E11</x:v></x:c><x:c r="E2" t="str"><x:f>B1</x:f><x:v>esito</x:v></x:c><x:c r="F2" t="e"><x:v>#N/A</x:v></x:c><x:c r="AA2" t="b"><x:v>1</x:v></x:c></x:row>'
       + '<x:row r="3"><x:c r="A3" s="1"/></x:row><x:row><x:c><x:v>4</x:v></x:c><x:c><x:v>5</x:v></x:c></x:row></x:sheetData></x:worksheet>';

@@ -31,11 +31,11 @@ async function read(extent: EntryExtent): Promise<string> {
   return pieces.join('');
 }
 
-it.each(Object.keys(CONTENTS))('unpacks %s unchanged', async (name) => {
+it.each(Object.keys(CONTENTS))('the entry %s is unpacked unchanged', async (name) => {
   expect((await read(await archive.extent(name))) === CONTENTS[name]).toBe(true);
 });
 
-it.each(['deflated.csv', 'large.csv'])('damage of %s is reported', async (name) => {
+it.each(['deflated.csv', 'large.csv'])('damage to %s is reported', async (name) => {
   const extent = await archive.extent(name);
   const { path, start, end } = extent.compressed as { path: string; start: number; end: number };
   const cases: [EntryExtent, string][] = [

@@ -15,7 +15,7 @@ const FILE = fileURLToPath(new URL('../../../shared/facts/address-queries-2.tsv'
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 const COMUNE = 'Roccapparente';
 
-describeDatabase('a search with the second collection of queries', (engine) => {
+describeDatabase('a search with the queries of address-queries-2.tsv', (engine) => {
   const rows = existsSync(FILE) ? rowsAsked(readFileSync(FILE, 'utf8')) : [];
   const comune = region.comuni.find(({ italianName }) => italianName === COMUNE)!;
   let database: Database;

@@ -60,10 +60,10 @@ describe('published files of ANNCSU', () => {
   });
 });
 
-describe('queries of the collection', () => {
+describe('the queries of address-queries.tsv', () => {
   const rows = existsSync(QUERIES) ? readFileSync(QUERIES, 'utf8').trimEnd().split('\n').map((line) => line.split('\t')) : [];
 
-  it.skipIf(rows.length === 0)('give the expected readings', async () => {
+  it.skipIf(rows.length === 0)('have the expected first reading', async () => {
     const codes = new Map<string, string>([['Genova', 'D969'], ['Firenze', 'D612'], ['Castro', 'C334']]);
     for (const [, , , , , , , comune = ''] of rows) if (comune !== '' && !codes.has(comune)) codes.set(comune, `X${String(codes.size).padStart(3, '0')}`);
     const hit = (key: string, belfiore: string, kind: ComuneHit['kind'], sigla: string | null): ComuneHit => ({ key, belfiore, kind, sigla, provinceKey: null, region: null });

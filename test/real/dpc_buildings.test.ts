@@ -20,7 +20,7 @@ function ringsArea(ewkb: Buffer): number {
     const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
     if (first) [x0, y0] = [x, y];
     else area += ((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0)) / 2;
-    // A ring ends at its first position.
+    // A ring ends where its first position is repeated.
     first = !first && x === x0 && y === y0;
     [x1, y1] = [x, y];
     return null;

@@ -19,7 +19,7 @@ interface Report {
 
 describe.skipIf(folder === null)('all real files (real data next to the checkout)', () => {
   describeEngines('loaded by make load-region', (engine) => {
-    it('publish Molise with exit code 0 or 3, and the report names each file that is left out, with its source and sections', async () => {
+    it('publish Molise with exit code 0 or 3, and the report names each file that is left out, with its source and the region', async () => {
       const url = await engine.createDatabase();
       const { code, stdout, stderr } = await new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
         execFile('make', ['--silent', 'load-region', 'REGION=molise', `DATA=${folder ?? ''}`, 'ARGS=--json'], { cwd: ROOT, env: childEnvironment({ DATABASE_URL: url }), maxBuffer: 1e8 },

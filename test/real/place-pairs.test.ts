@@ -22,7 +22,7 @@ interface Listed {
   readonly belfiore: string;
 }
 
-/** Returns the rows of the list without the project's reader. */
+/** Reads the rows of the list without using the project's reader. */
 function listed(path: string): Listed[] {
   const text = readFileSync(path, 'latin1').replace(/"[^"]*"/g, 'quoted');
   return text.split('\r\n').map((line) => line.split(';')).filter((cells) => /^[A-Z]\d{3}$/.test(cells[19] ?? '')).map((cells) => ({

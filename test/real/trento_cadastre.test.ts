@@ -52,7 +52,7 @@ describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data ne
       expect(await context.database.query('select prefix, code, name, name_other, belfiore from core.comune_catastale')).toEqual([{ prefix: 'IT.TN.001', code: '001', name: 'AGRONE', name_other: null, belfiore: 'M365' }]);
     });
 
-    it('gives the same parcels if the publisher\'s zip is read instead of a folder', async () => {
+    it('gives the same parcels if its files are read from a zip with the publisher\'s file name instead of a folder', async () => {
       const zipped = await mkdtemp(join(tmpdir(), 'mappale-trento-'));
       try {
         const entries = (await readdir(folder)).sort().map((name): ZipEntry => [name, readFileSync(join(folder, name)), { modified: '2024-07-02' }]);

@@ -67,7 +67,7 @@ describeEngines('the citations of a region', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it.each(SECTION_NAMES)('are the sources that explain names, in the section %s', async (section) => {
+  it.each(SECTION_NAMES)('are the sources that `explain` reports, in the section %s', async (section) => {
     const different: string[] = [];
     const shows = (parcel: (typeof parcels)[number]): boolean => !isEmpty(parcel[section] as Block | readonly unknown[] | null);
     const filled = parcels.filter(shows);

@@ -85,7 +85,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     const rows = await inCodes('update comune_code set istat_code = code_107_2017, code_107_2017 = null where region_code = 20', rowsOf);
     expect(rows.map(({ old_istat_code, istat_code, reason, event_date }) => [old_istat_code, istat_code, reason, event_date])).toEqual([
       ['090001', '090001', 'in force', null], ['090002', '090002', 'in force', null], ['090003', '090003', 'in force', null],
-      // Both numberings have the province 090.
+      // The code 090802 and the current code 090002 have the same province number, 090.
       ['090802', '090002', 'province renumbered', '2006-01-01'], ['104002', '090002', 'province renumbered', '2017-01-01'],
     ]);
   });
@@ -182,7 +182,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(twice).toEqual([]);
   });
 
-  it('gives the area of a region from its outline, else from all comuni with boundaries of any year, else no area', async () => {
+  it('gives the area of a region from its outline, else from its comuni if all have a boundary of any year, else no area', async () => {
     const areas = (more: string): Promise<unknown> => inCodes(`
       create table boundary (kind text, code text, area_m2 float8);
       insert into boundary values ('comune', '090001', 1e6), ('comune', '104002', 2e6), ('comune', '112003', 4e6), ('comune', '070001', 8e6), ('comune', '094002', 16e6),

@@ -60,7 +60,7 @@ describeDatabase('an explanation', (engine) => {
     }
   });
 
-  it('names the table of the comune for the postal code, and the area if the comune has several postal codes', async () => {
+  it('names the table of comuni and the area for the postal code of a parcel in a comune with several postal codes', async () => {
     const [parcel] = await context.database.query<{ fid: number }>("select fid from section.postal_code where cap = '86002' order by fid limit 1");
     const { evidence } = await explain(context, parcel!.fid, 'basic');
     expect(evidence.filter(({ field }) => field === 'cadastral.postal_code').map(({ value, source, vintage }) => [value, source, vintage])).toEqual([['86002', 'postal_codes', '2025'], ['86002', 'postal_codes', '2025']]);

@@ -34,7 +34,7 @@ describe('a section on the map', () => {
     Object.entries(drawingsOf(section)).map(([name, layer]) => ({ name, flat, layer, legend: LEGENDS.find((each) => each.name === name)! }))
   ));
 
-  it('has layers, more than ten for all sections together', () => {
+  it('contributes to a total of more than ten layers', () => {
     expect(drawn.length).toBeGreaterThan(10);
   });
 

@@ -67,7 +67,7 @@ describeDatabase('the names of places', (engine) => {
     }
   });
 
-  it('contain the provinces from which a province of 1992 was created, for comuni that were in the new province from the start', async () => {
+  it('contain the plates of the provinces that a province of 1992 was created from, but only for comuni that joined the new province at its creation', async () => {
     const comuni = FOUNDED.map(([code, sigla], index) => made(index, sigla, Array.from({ length: 5 }, () => `${code}${String(200 + index)}`)));
     const late = made(20, FOUNDED[0]![1], [`${FOUNDED[0]![0]}300`, '001300', '001300', '001300', '001300']);
     const rows = await rowsOf([...comuni, late], []);
@@ -84,7 +84,7 @@ describeDatabase('the names of places', (engine) => {
     expect(platesOf(rows, 'Q000')).toEqual([]);
   });
 
-  it('contain foreign names of cities, except names that an Italian place has', async () => {
+  it('contain foreign names of cities, unless an Italian place has the foreign name or two comuni have the Italian name', async () => {
     const foreign = [...SQL.matchAll(/^ {4}\('((?:[^']|'')+)', '((?:[^']|'')+)', '([a-z]{2}(?: [a-z]{2})*)'\)/gm)].map(([, city, name, languages]) => [city!.replaceAll("''", "'"), name!.replaceAll("''", "'"), languages!] as const);
     const cities = [...new Set(foreign.map(([city]) => city))];
     const comuni = cities.map((name, index) => made(index, 'TO', Array.from({ length: 5 }, () => `001${String(index).padStart(3, '0')}`), name));

@@ -59,7 +59,7 @@ describe('every command', () => {
 
   it.each([
     [['status', '--nothing'], "unknown option '--nothing'"], [['lineage'], "missing required argument 'id'"], [['nothing'], "unknown command 'nothing'"],
-  ])('prints invalid arguments as one JSON document with --json: %j', (words, message) => {
+  ])('prints the error about invalid arguments as one JSON document with --json: %j', (words, message) => {
     const { status, stdout } = spawnSync(process.execPath, [PROGRAM, ...words, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
     expect([status, JSON.parse(stdout)]).toEqual([2, { error: 'ARGUMENTS_INVALID', message }]);
   });
@@ -72,7 +72,7 @@ describe('every command', () => {
     expect([status, JSON.parse(stdout)]).toMatchObject([2, { error: 'FORMATS_SEVERAL', detail: `expected --json or ${other}, found both` }]);
   });
 
-  it.each(['2026-13-01', '2026-02-31', '2026-1-31', 'yesterday'])('changes refuses --since %s, which is not a day', (day) => {
+  it.each(['2026-13-01', '2026-02-31', '2026-1-31', 'yesterday'])('with the option --since, which is only `changes`, refuses %s, which is not a day', (day) => {
     const { status, stdout } = spawnSync(process.execPath, [PROGRAM, 'changes', 'molise', '--since', day, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
     expect([status, JSON.parse(stdout)]).toEqual([2, expect.objectContaining({ error: 'SINCE_INVALID', detail: expect.stringContaining(`found ${day}`) })]);
   });
@@ -171,7 +171,7 @@ describeDatabase('on a loaded region, mappale', (engine) => {
     expect(readFileSync(out, 'utf8')).toMatch(/^kind,address_id,/);
   });
 
-  it('rejects --retry --code applies the rules only to records with the given reason', async () => {
+  it('rejects --retry --code applies the current rules only to records with the given code', async () => {
     const { summary } = await json(['rejects']) as { summary: readonly { readonly code: string }[] };
     expect(new Set(summary.map(({ code }) => code)).size).toBeGreaterThan(1);
     const { code } = summary[0]!;

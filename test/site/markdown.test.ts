@@ -28,7 +28,7 @@ describe('the page of a file', () => {
     expect(['sources/mef_income', 'sources/mef_income/notes.md', 'sql/sections/risk/section.ts'].map(pageOf)).toEqual(['sources/mef_income.md', 'sources/mef_income.md', 'sections/risk.md']);
   });
 
-  it('has the path of the document, and no page for other files', () => {
+  it('has the path of the document, and is null for other files', () => {
     expect(['README.md', 'docs/README.md', 'sources/README.md', 'docs/tiles.md', 'docs/decisions/', 'Makefile'].map(pageOf)).toEqual([
       'index.md', 'docs/index.md', 'sources/index.md', 'docs/tiles.md', 'docs/decisions/index.md', null,
     ]);

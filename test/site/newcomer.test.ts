@@ -159,7 +159,7 @@ describe('a newcomer', () => {
     expect(await fixOf(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
   });
 
-  it('gets the required version of Node before a module is loaded that an older version cannot read', async () => {
+  it('gets the required version of Node and the next command if Node is too old', async () => {
     const older = 'data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.4" } })';
     const failed = await run(process.execPath, ['--import', older, join(ROOT, 'pipelines/mappale.mjs'), 'status'], { env: childEnvironment({}) })
       .then(() => null, (error: unknown) => error as { code: number; stderr: string });
@@ -177,7 +177,7 @@ describe('a newcomer', () => {
 });
 
 describe('a server that does not meet the requirements', () => {
-  /** Returns a session of a server with the given extensions. */
+  /** Returns a session of a server of the given version that offers the given extensions. No extension is installed in the database. */
   const serverWith = (version: string, extensions: readonly { name: string; version: string }[]): Session => ({
     query: async (sql: string) => (sql.includes('server_version') ? [{ version }] : extensions.map((each) => ({ ...each, installed: false }))),
   }) as unknown as Session;
@@ -191,7 +191,10 @@ describe('a server that does not meet the requirements', () => {
     expect(await fixOf(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, fix]);
   });
 
-  /** Starts a server that answers each message of a client with the next of the given answers. @returns the server's URL for a user and database */
+  /**
+   * Starts a server that answers each message of a client with the next of the given answers.
+   * @returns the server's URL for a user and database, its port, and a function that stops the server
+   */
   async function answering(...answers: readonly Buffer[]): Promise<{ url: string; port: number; close(): Promise<void> }> {
     const sockets = new Set<Socket>();
     const server: Server = createServer((socket) => {
@@ -294,7 +297,7 @@ describeEngines('a newcomer with a server', (engine) => {
     }
   });
 
-  it('gets the name of the program that uses a port, and a free port', async () => {
+  it('learns whether mappale or a different program uses a port, and gets a free port', async () => {
     const url = await engine.createDatabase();
     expect(await ended(['migrate'], url)).toBeNull();
     for (const [answer, found] of [['{"status":"ok","version":"9.9.9","dataset":{}}', /found mappale 9\.9\.9 at http/], ['hello', /another program/]] as const) {

@@ -110,7 +110,7 @@ if (hasRegistry) describeDatabase('an ordinary user', (engine) => {
     expect([stdout.includes('$ mappale status'), stdout.includes('npx')]).toEqual([true, false]);
   });
 
-  it('loads the demo region into the home folder, prints a record and serves it', async () => {
+  it('loads the demo region into the home folder, prints a record and serves the region', async () => {
     // The command may leave out a source, and then exits with code 3.
     await mappale('load-region').catch((error: { code: number; stderr: string }) => expect([3, error.stderr]).toEqual([error.code, error.stderr]));
     expect(await readdir(join(home, '.local/share/mappale'))).toContain('demo');

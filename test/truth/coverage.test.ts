@@ -1,4 +1,4 @@
-/** Tests coverage by kind of parcel. Every kind of request must return the same value, even if some random releases are not loaded. */
+/** Tests coverage by kind of parcel. Every kind of request must return the same value, even if some random sources are not loaded. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -64,7 +64,7 @@ describeDatabase('the coverage of every section', (engine) => {
 
   const about = `seed ${seed}, without ${[...leftOut].join(', ')}`;
 
-  it('is not_applicable exactly for the kinds of parcel that a section does not support, before all other values', () => {
+  it('is not_applicable exactly for the kinds of parcel that a section does not support, even if the section is not loaded', () => {
     expect(new Set(parcels.map(({ kind }) => kind))).toEqual(new Set(KINDS));
     expect(missing.length, about).toBeGreaterThan(1);
     const wrong = parcels.flatMap(({ fid, kind }) => COVERED.flatMap((section) => {

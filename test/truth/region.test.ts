@@ -155,7 +155,7 @@ function differences(path: string, expected: Json | undefined, found: Json | und
 }
 
 /**
- * Returns the differences in the section basic and in the municipality. The area may differ by a hundredth, the centroid must be inside the parcel, and the
+ * Returns the differences in the section basic and in the municipality. The area may differ by 0.011 m², the centroid must be inside the parcel, and the
  * geometry must have the same number of polygons and the same corners.
  */
 function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expected: JsonObject, record: JsonObject): string[] {
@@ -265,7 +265,7 @@ describe.each(REGIONS.map((each) => [each.name, each] as const))('%s', (name, re
   });
 
   it('has exactly the parcels that the synthetic files contain', async () => {
-    // The map also contains malformed parcels, which are repaired. These parcels are not in the truth.
+    // The map of Molise also contains a malformed parcel, which is repaired. This parcel is not in the truth.
     const [row] = await context.database.query<{ good: number; repaired: number }>('select count(*) filter (where not made_valid) as good, count(*) filter (where made_valid) as repaired from core.parcel');
     expect(row).toEqual({ good: files.region.parcelCount, repaired });
   });

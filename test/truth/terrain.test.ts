@@ -1,7 +1,7 @@
 /**
- * Compares terrain with an independent computation by gdaldem, numpy and shapely, in `scripts/terrain-truth.py`. The rasters and results
- * are in the folder next to this file. The tiles overlap with different values, have holes, and have borders within parcels. A quarter of the area is
- * covered only by a different model.
+ * Compares terrain with an independent computation by gdaldem, numpy and shapely, in `scripts/terrain-truth.py`. The rasters and results are in the folder
+ * `terrain` next to this file. The tiles overlap with different values, have holes, and have borders within parcels. A quarter of the area is covered only by
+ * a different model.
  */
 import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // @ts-check
-/** Recognises a search text that names a parcel, by national cadastral reference or by comune, foglio and particella in common notations. */
+/** Recognises a search text that names parcels, by national cadastral reference, or in common notations by comune with foglio, particella or both. */
 
 /**
  * @typedef {{ reference: string }} Reference

@@ -34,7 +34,8 @@ function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
 }
 
 /**
- * Translates field names such as `elevation, slope` or `coverage.flood`, or a column of a list. In any other text, translates only names with underscores.
+ * Translates field names such as `elevation, slope`, `coverage.flood` or `SECTION[0].FIELD`. In any other text without an Italian translation, translates only
+ * names with underscores.
  * @param {string} field
  * @param {Panel} panel
  */
@@ -65,7 +66,7 @@ function saidBy(value, panel) {
 const evidenceUnit = (unit, panel) => ((isItalian() ? evidenceInItalian(unit, panel) : undefined) ?? unitInLanguage(unit, panel)).replaceAll('m2', 'm²');
 
 /**
- * Shows a feature that contributed to a value, with its value, weight and position in the file.
+ * Shows a feature that contributed to a value, with its value, its measure (overlap, distance or weight) and its position in the file.
  * @param {Evidence} found
  * @param {string} field field of the value; empty if all features of the rule belong to one field
  * @param {Panel} panel

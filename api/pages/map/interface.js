@@ -31,7 +31,7 @@ export const signedIn = () => state.session || state.token !== '';
 export async function openSession(secret) {
   const exchanged = secret === null ? null : await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) });
   if (exchanged?.ok) localStorage.setItem('session', 'link');
-  // Only a server that printed a sign-in link has this path. The page therefore requests the path only if this browser has signed in with a link.
+  // Only a server that printed a sign-in link has the path /map/session. The page requests this path only if this browser has signed in with a link.
   if (localStorage.getItem('session') !== null) {
     sessionFound(await open('/map/session'));
     if (!state.session) localStorage.removeItem('session');

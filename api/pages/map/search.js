@@ -193,7 +193,11 @@ function addressOf({ formatted_address: name, municipality_name: comune, municip
   return { kind: 'address', name, what: [comune ?? code, hasWord(match) ? t(match) : ''].filter(Boolean).join(' · '), choose: () => actions.place(latitude, longitude, name) };
 }
 
-/** Explains an empty result: the named comuni are not loaded, or no address is similar. @param {string} text @param {UnloadedComune[]} notLoaded */
+/**
+ * Returns a message that names the comuni that are not loaded or, if there are none, says that nothing was found.
+ * @param {string} text
+ * @param {UnloadedComune[]} notLoaded
+ */
 function absenceOf(text, notLoaded) {
   if (notLoaded.length === 0) return t('nothing', { text });
   const loaded = state.regions.map(({ name }) => name);

@@ -1,5 +1,5 @@
 // @ts-check
-/** Controls the panel on a small screen, which covers the lower part of the map and has three sizes. */
+/** Controls the size of the panel on a small screen. There, the panel covers the lower part of the map and has three sizes. */
 import { $ } from './elements.js';
 
 const SIZES = ['peek', 'half', 'full'];
@@ -14,7 +14,7 @@ export function sizeSheet(size) {
 
 const sizeNow = () => $('record').dataset['size'] ?? 'peek';
 
-/** Changes the size of the panel after a click or drag of the handle. */
+/** Shows the panel in its smallest size. A click or drag of the handle then changes the size. */
 export function openSheet() {
   const handle = $('sheet');
   let grabbed = 0;

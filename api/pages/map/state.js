@@ -53,9 +53,9 @@ export const state = {
   comune: null,
   /** Sequence number of the user's last request. */
   request: 0,
-  /** True while this request is running. */
+  /** True while the user's last request is running. */
   isAsking: false,
-  /** Parcel of the running request, which is already in the URL. Null: no request, or the request finds the parcel. @type {number | string | null} */
+  /** Parcel in the URL that the running request loads. Null: no request is running, or the URL does not name the parcel yet. @type {number | string | null} */
   asked: null,
   /** Builds the content of the panel. This function is called again after a change of language. @type {() => HTMLElement[]} */
   panel: () => [],
@@ -139,7 +139,7 @@ export function readingEnded(end) {
 
 /**
  * Begins a request, whose response replaces the response to any earlier request.
- * @param {number | string | null} parcel null: the request finds the parcel
+ * @param {number | string | null} parcel parcel in the URL that the request loads; null: the URL names no parcel, or a different parcel
  * @returns {() => boolean} true if the request is still the newest
  */
 export function requestBegun(parcel) {
@@ -181,7 +181,7 @@ export function classToggled(index) {
   state.hidden = toggled(state.hidden, index);
 }
 
-/** Replaces the filters by the filters of the URL. Filters of unknown layers are ignored. @param {readonly Filter[]} filters */
+/** Replaces the filters by the filters of the URL. Ignores unknown layers, and all but the first filter of a layer. @param {readonly Filter[]} filters */
 export function filtersRead(filters) {
   state.filters = filters.filter(({ layer }, index) => state.layers.some(({ name }) => name === layer) && filters.findIndex((each) => each.layer === layer) === index);
 }
@@ -268,7 +268,7 @@ export function mapOpened(map) {
   state.view.map = map;
 }
 
-/** Records a new colour scheme of the browser. @returns {boolean} true if the scheme of the page changed */
+/** Records a new colour scheme of the browser, except during printing. @returns {boolean} true if the scheme was recorded */
 export function schemeRead() {
   if (state.view.isPaper) return false;
   state.view.isDark = darkness.matches;
@@ -296,7 +296,7 @@ export function baseChosen(isBase) {
   localStorage.setItem('base', isBase ? 'on' : 'off');
 }
 
-/** @param {number} opacity opacity of the layers on land, 0–1 */
+/** @param {number} opacity opacity of the coverage and of the selected section, 0–1 */
 export function opacityChanged(opacity) {
   state.view.opacity = opacity;
 }

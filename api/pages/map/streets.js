@@ -58,7 +58,7 @@ function nameOf(name, points) {
 /** @param {number[]} values */
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Returns the middle between the quartiles. The middle is between the two sides of a street, and one wrong position hardly moves it. @param {number[]} values */
+/** Returns the middle between the quartiles, which is between the two sides of a street. A wrong position hardly moves the middle. @param {number[]} values */
 function middleOf(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const quarter = Math.floor((sorted.length - 1) / 4);

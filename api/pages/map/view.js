@@ -417,7 +417,7 @@ function outlines() {
   return { type: 'FeatureCollection', features };
 }
 
-/** Places the name of a comune in the middle of its largest part. */
+/** Places the name of each comune in the middle of the comune's largest part. */
 function middles() {
   const features = [...state.comuni.values()].flatMap(({ name, parcels, outline }) => {
     const middle = outline === null ? null : middleOf(outline);

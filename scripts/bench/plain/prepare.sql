@@ -1,7 +1,7 @@
--- purpose: prepares the inputs of the plain scripts without timing. Each input table contains the current rows of a layer, with a GiST index.
+-- purpose: prepares the inputs of the plain scripts without timing. Each input table contains the needed current rows of a layer, with a GiST index.
 -- reads: ledger.publication, ledger.publication_file, ledger.member, layer.flood_hazard, layer.landslide_hazard, layer.pga_node, layer.shoreline_segment, layer.egms_cell, layer.census_section, layer.land_cover_polygon, layer.land_cover_class
 -- writes: plain.current_member, plain.flood, plain.landslide, plain.node, plain.shore, plain.cell, plain.census, plain.land
--- grain: one row per published record
+-- grain: one row per published record; plain.current_member: one row per member; plain.cell: one row per cell
 -- crs: EPSG:4326; cells are squares of EPSG:3035
 
 create table plain.current_member as

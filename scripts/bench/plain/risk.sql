@@ -1,7 +1,7 @@
 -- purpose: flood and landslide areas and seismic acceleration of each parcel, in plain PostGIS
 -- reads: core.parcel, plain.flood, plain.landslide, plain.node
 -- writes: plain.flood_share, plain.landslide_share, plain.pga, plain.risk
--- grain: one row per parcel
+-- grain: one row per parcel; plain.flood_share and plain.landslide_share: one row per parcel and class
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
 create table plain.flood_share as

@@ -14,7 +14,7 @@ const region = makeRegion({ parcels: 2_000, seed: 11 });
 describeWorkspace('the section address', { region, sources: ADDRESS_SOURCES, sql: ADDRESS_SQL }, async (workspace, database) => {
   await buildAddresses(workspace, database, region);
 }, (built) => {
-  it('gives every synthetic parcel its expected addresses, including roads and waters', async () => {
+  it('gives every synthetic parcel, including roads and waters, the expected addresses', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<{ fid: number; json: unknown[] }>(built.database, `select p.fid, (api.section_address(p.fid, null::core.parcel)).value as json from ${built.workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
@@ -61,7 +61,7 @@ describeWorkspace('the section address', { region, sources: ADDRESS_SOURCES, sql
 });
 
 describeDatabase('the key of a comune', (engine) => {
-  it('is the same in SQL and in the query parser for every name', async () => {
+  it('is the same in SQL and in the query parser, even for names with accents, abbreviations or two languages', async () => {
     const database = await engine.openDatabase();
     await database.session(createFunctions);
     const names = [

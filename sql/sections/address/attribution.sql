@@ -1,4 +1,4 @@
--- purpose: the address archives that contain the parcels' access points
+-- purpose: the releases of the address archive that contain the parcels' access points
 -- cites: anncsu_addresses
 -- reads: core.access_point, section.address
 -- writes: none

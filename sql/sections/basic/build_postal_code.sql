@@ -6,8 +6,8 @@
 -- grain: one row per parcel with a known postal code
 -- crs: EPSG:4326
 
--- If several editions have a comune, the newest edition is used. If several areas contain a point, the newest area is used. The current comune is found by an
--- ISTAT code of any year, and has the postal codes of all comuni that were merged into the comune.
+-- If several editions have a comune, the newest edition is used. If several areas contain a point, the newest area is used. The current comune is found by its
+-- cadastral code, or else by an ISTAT code of any year, and has the postal codes of all comuni that were merged into the comune.
 create table comune_cap as
 with stated as (
   select

@@ -42,7 +42,7 @@ describeDatabase('the build of postal codes and addresses', (engine) => {
     ]);
   });
 
-  it('keeps the areas that a newer file lacks, and gives no edition to a list without a year', async () => {
+  it('keeps the areas that a newer file lacks, and stores no edition for a list without a year', async () => {
     expect(await codes(`insert into comune_postal_code values (1, '0000', 'Z001', null, '86001'), (1, '0000', 'Z001', null, '86002');
       ${area(2, '2019', '86001', 1)} ${area(2, '2019', '86001', 2)} ${area(1, '2025', '86002', 2)} ${area(1, '2025', '86002', 4)}`)).toEqual([
       { fid: 1, cap: '86001', edition: '2019' }, { fid: 2, cap: '86002', edition: '2025' }, { fid: 4, cap: '86002', edition: '2025' },

@@ -179,7 +179,7 @@ begin
     and c.prefix = p.prefix;
 end
 $$;
-comment on function api.columns_basic(int4[], anyelement) is 'Section basic as columns, with the values of api.section_basic except the geometry';
+comment on function api.columns_basic(int4[], anyelement) is 'Section basic as columns, with the values of api.section_basic except the geometry and cadastral.kind';
 
 create or replace function api.followed_basic(p_region int4, p_swap int4, p_after int4, p_end int4)
 returns table (fid int4)

@@ -142,8 +142,8 @@ select distinct on (member_id, position)
 from counted_share
 order by member_id, position, round(shared_m2::numeric, 2) desc, fid;
 
--- Parcels on which buildings overlap. Buildings that only touch do not overlap. The table is analyzed, because otherwise the planner expects one parcel and
--- reads all shares again for each parcel.
+-- Parcels with buildings that overlap each other, even outside the parcel. Buildings that only touch do not overlap. The table is analyzed, because otherwise
+-- the planner expects one parcel and reads all shares again for each parcel.
 create table crowded as
 select distinct a.fid
 from counted_share as a

@@ -13,8 +13,8 @@ from shore_piece s
 join current_member m on m.member_id = s.member_id
 where s.dynamic is not null;
 
--- If all pieces have the same vintage, the parcels are not read. Otherwise, the vintages of a parcel are those of the pieces whose distance from the parcel
--- equals the stored distance.
+-- If all pieces have the same vintage, the parcels are not read. Otherwise, the vintages of a parcel are those of the pieces whose dynamic and distance from
+-- the parcel equal the stored values.
 create view cited_parcel as
 select
   c.fid,

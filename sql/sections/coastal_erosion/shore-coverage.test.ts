@@ -120,7 +120,7 @@ describeDatabase('the coverage of the shore and of ground-motion tiles', (engine
     expect((await build([{ rank: 1, segments: [{ west: 14.01, east: 14.015, offshore: 990 }] }])).mapped).toEqual(['Z001']);
   });
 
-  it('covers no comune if the segment has no information', async () => {
+  it('does not cover a comune whose segment has no information', async () => {
     expect(await build([{ rank: 1, segments: [{ west: 14.02, east: 14.03, dynamic: null, rate: null }, { west: 14.07, east: 14.08 }] }])).toEqual({ mapped: ['Z002'], seen: { Z001: [], Z002: [-1], Z003: [], Z009: [] } });
   });
 
@@ -134,7 +134,7 @@ describeDatabase('the coverage of the shore and of ground-motion tiles', (engine
     expect(await build([])).toEqual({ mapped: [], seen: { Z001: [], Z002: [], Z003: [], Z009: [] } });
   });
 
-  it('uses only the segments of a newer partial file in the comuni that the file covers, and the national segments elsewhere', async () => {
+  it('uses in each comune only the segments of the newest file that covers the comune, whether the file is national or partial', async () => {
     const italy: File = { rank: 2, national: true, segments: [{ west: 14.0, east: 14.15, rate: -2 }] };
     const part: File = { rank: 1, segments: [{ west: 14.051, east: 14.099, rate: -3 }] };
     expect(await build([italy, part])).toEqual({ mapped: ['Z001', 'Z002', 'Z003', 'Z009'], seen: { Z001: [-2], Z002: [-3], Z003: [-2], Z009: [-2] } });
@@ -172,7 +172,7 @@ describeDatabase('the coverage of the shore and of ground-motion tiles', (engine
     expect(await said([])).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);
   });
 
-  it('reports a parcel as mapped if an EGMS tile contains its representative point', async () => {
+  it('reports a parcel as mapped only if an EGMS tile contains its representative point, and as not_loaded if no tile is loaded', async () => {
     // The common corner of four tiles that is nearest to Molise.
     const [lon, lat] = laeaEurope.inverse([4_700_000, 2_100_000]);
     const said = (tiles: string): Promise<string[]> => inCase(`

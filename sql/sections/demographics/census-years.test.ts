@@ -65,7 +65,7 @@ describeDatabase('the table census_figures', (engine) => {
     });
   const [a1, a2, a3, b1, b2, b3] = SECTIONS;
 
-  it('uses 2023 for a comune with that edition, and 2021 for the other comuni', async () => {
+  it('uses the edition of 2023 for a comune that this edition contains, and the edition of 2021 for all other comuni', async () => {
     expect(
       await figures([
         { year: 2021, section: a1, residents: 5 },

@@ -77,7 +77,7 @@ begin
   where d.fid = p_fid;
 end
 $$;
-comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: numbers of the complete census section, and the parcel''s share (0–1) of the total area of the section''s land parcels. The result is null if the census section has no numbers. Result linked: true if the census section has numbers, null if the parcel is in no census section';
+comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: numbers of the complete census section, and the parcel''s share (0–1) of the total area of the section''s land parcels. The result is null if the census section has no numbers. Result linked: true if the census section has numbers, false if it has none, null if the parcel is in no census section';
 
 create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$

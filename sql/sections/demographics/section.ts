@@ -28,7 +28,7 @@ export default defineSection({
   name: 'demographics',
   position: 80,
   title: 'Census 2021',
-  block: nullable(demographics, 'Null: the parcel is in no census section'),
+  block: nullable(demographics, 'Null: the parcel is in no census section with published numbers'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {

@@ -83,7 +83,7 @@ describeDatabase('the build of the section land_cover', (engine) => {
     expect(await classes(parcel(1, [-5, 0, 5, 1]), polygon(1, '311', [-5, -1, 0, 2]), polygon(2, '311', [-3, -1, 1, 2]), polygon(3, '112', [1, -1, 5, 2]))).toMatchObject([{ code: '311', share: 0.6 }]);
   });
 
-  it('gives a class for an overlap of 1 m², or of half of a parcel under 2 m², and ignores polygons that only touch the parcel', async () => {
+  it('gives a class only for an overlap of at least 1 m², or of at least half of a parcel under 2 m²', async () => {
     // A unit of latitude is 22.2 m, a unit of longitude 16 m.
     expect(await classes(
       parcel(1, [-1, 0, 1, 1]), polygon(1, '311', [0.998, -1, 9, 2]),

@@ -63,7 +63,7 @@ describeDatabase('the coverage of the land cover map', (engine) => {
     expect(await speaking(BOUNDARIES)).toEqual({});
   });
 
-  it('includes all comuni for a file of 15 regions, and for other files the comuni that share 1 m² with a polygon', async () => {
+  it('includes all comuni for a file of 15 regions, and for other files only the comuni that overlap a polygon', async () => {
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY.slice(1)))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: null });
     // The polygon overlaps each of two comuni by a strip of 0.000001° (8 cm) along 6.7 km.
@@ -81,7 +81,7 @@ describeDatabase('the coverage of the land cover map', (engine) => {
     expect(await speaking(elsewhere, analyzed)).toEqual(none);
   });
 
-  it('uses the newer file in the comuni where it has polygons, and combines partial files', async () => {
+  it('uses in each comune the newest file that covers the comune, and combines partial files', async () => {
     expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.4]], ITALY), file(2, 1, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 2, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.4]], ITALY), file(2, 2, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.1]]), file(2, 1, [[14.1, 14.2]]))).toEqual({ Z001: 1, Z002: 2, Z003: null, Z004: null });

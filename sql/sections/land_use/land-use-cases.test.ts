@@ -79,7 +79,7 @@ describeDatabase('the build of the section land_use', (engine) => {
     expect(await uses(parcel(1, [0, 0, 1, 1], 'road'), parcel(2, [9.999, 0, 11, 1]), parcel(3, [9.99, 2, 11, 3]), polygon(1, '11100', [-10, -10, 10, 10]))).toMatchObject([{ fid: 3 }]);
   });
 
-  it('returns the coverage mapped for parcels of every kind inside an urban area, and null outside', async () => {
+  it('returns the coverage mapped for parcels, including roads, whose representative point is in an urban area, and null for other parcels', async () => {
     const rows = await rolledBack(database, async (session) => {
       await session.script(`${SETUP} ${[parcel(1, [0, 0, 1, 1]), parcel(2, [3, 0, 4, 1], 'road'), parcel(3, [20, 0, 21, 1]), parcel(4, [9.7, 0, 10.5, 1])].join('\n')}
         insert into urban_boundary_piece (geom) values (${envelope([-1, -1, 10, 10])}), (${envelope([9000, 0, 9001, 1])});`, 'setup');

@@ -60,8 +60,8 @@ group by belfiore;
 
 -- sweep: sweep.ts
 
--- Selects one mean of a comune per year, because the parcel's value and the comune's mean must be from the same year. If several rasters of a year have values,
--- the first raster without missing cells is used, or else the first raster.
+-- Selects one mean of a comune per model (year and collection), because the parcel's value and the comune's mean must be from the same model. If several
+-- rasters of a model have values, the first raster without missing cells is used, or else the first raster.
 create table comune_mean as
 select distinct on (id, model)
   *

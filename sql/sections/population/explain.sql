@@ -1,4 +1,4 @@
--- purpose: the census section of one parcel and the weights that distribute its residents
+-- purpose: the census section of one parcel, and the weights that distribute the section's residents over parcels
 -- reads: core.parcel, core.building_coverage, core.census_figures, section.demographics, section.buildings, layer.census_indicator, layer.census_section
 -- writes: none
 -- reruns: section.population

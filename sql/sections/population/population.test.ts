@@ -18,7 +18,7 @@ type Row = Record<string, string | number | null> & { readonly fid: number };
 describeWorkspace('the section population', { region, sources: SOURCES, sql: [] }, async (workspace) => {
   for (const file of [...FILES, BUILD]) await workspace.run(file);
 }, (built) => {
-  it('matches the expected residents of every synthetic parcel to 0.01, the unit in which remainders are distributed', async () => {
+  it('gives every synthetic parcel its expected values, to 0.01 for the estimates and exactly for the residents of the comune', async () => {
     const truth = (await loadSynthetic('istat_census')).truth!(region);
     const rows = new Map((await built.workspace.session((session) => session.query<Row>('select * from population'))).map((row) => [row.fid, row]));
     const wrong: string[] = [];

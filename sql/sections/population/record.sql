@@ -38,7 +38,7 @@ begin
   linked := (select value is not null from demographics d where d.fid = p_fid);
 end
 $$;
-comment on function api.section_population(int4, anyelement) is 'Section population as JSON: residents of the census section distributed to the parcel by residential footprint and by area, the method and confidence of the estimate, and the residents of the comune. The result is null if the census section has no numbers. Result linked: true if the census section has numbers, null if the parcel is in no census section';
+comment on function api.section_population(int4, anyelement) is 'Section population as JSON: residents of the census section distributed to the parcel by residential footprint and by area, the method and confidence of the estimate, and the residents of the comune. The result is null if the census section has no numbers. Result linked: true if the census section has numbers, false if it has none, null if the parcel is in no census section';
 
 create or replace function api.coverage_population(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$

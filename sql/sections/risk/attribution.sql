@@ -44,7 +44,8 @@ node as (
   from pga_node n
   join current_member m on m.member_id = n.member_id
 ),
--- If no file covers a comune for the class of a parcel's level, adds all current files with this class. For landslides, adds all current files.
+-- If no file covers the comune of a parcel for the class of the parcel's flood level, adds all current files with this class. If no landslide file covers the
+-- comune of a parcel with a landslide level, adds all current landslide files.
 drawn as (
   select
     k.*,

@@ -106,7 +106,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     return new Map((await session.query<Row & Record<string, unknown>>('select * from risk order by fid')).map((row) => [row.fid, row]));
   });
 
-  it('interpolates the acceleration on a node, inside a cell, in a cell that lacks a node and at the edge of the grid, but not outside the grid', async () => {
+  it('interpolates the acceleration from the nodes of the cell, uses the nearest node within 5 km if the cell has none, and else gives no value', async () => {
     const rows = await build('select 1');
     expect(rows.get(1)!.pga_g).toBe(0.1);
     // At equal distances the result is the mean.
@@ -193,7 +193,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(await zones("insert into current_member values (9, 2, 9, 2); insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (2, 9, 3, '070901', '1', 1)")).toEqual([4, '4', true]);
   });
 
-  it('ignores a flood area that only touches the parcel, counts an overlap of 1 m², and adds up the pieces of one area', async () => {
+  it('ignores a flood area that shares less than 1 m² with the parcel, adds up the pieces of one area, and gives the most severe class', async () => {
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04, 0.00001)} ${square(16, 'Z001', 0.05)}
       ${covers('Z001', FLOODS)}
@@ -205,7 +205,7 @@ describeDatabase('the section risk, case by case', (engine) => {
         (1, 3, 'P2', st_makeenvelope(14.5195, 40.999, 14.5200011, 41.001, 4326)),
         -- Two pieces of one area, 0.7 m² each.
         (1, 4, 'P1', st_makeenvelope(14.5295, 40.999, 14.5300008, 41.0001, 4326)), (1, 4, 'P1', st_makeenvelope(14.5295, 41.0001, 14.5300008, 41.001, 4326)),
-        -- All of a parcel that is smaller than 1 m².
+        -- An area that contains a parcel of less than 1 m².
         (1, 5, 'P2', st_makeenvelope(14.5399, 40.999, 14.5401, 41.001, 4326)),
         -- Nested areas of several classes, and one area without a class. The most severe class is used.
         (1, 6, 'HPH', st_makeenvelope(14.54, 40.9, 14.56, 41.1, 4326)), (2, 1, 'P1', st_makeenvelope(14.54, 40.9, 14.56, 41.1, 4326)), (3, 1, 'P2', st_makeenvelope(14.5501, 40.9, 14.56, 41.1, 4326))`);
@@ -238,15 +238,15 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.4, 4);
   });
 
-  it('gives the share of the level, counts overlaps once, adds up pieces of one area, and never exceeds 1', async () => {
+  it('gives the share of the parcel in areas of the level, counts overlaps once, adds up pieces and adjacent areas, and gives at most 1', async () => {
     const rows = await build(`
       ${[...Array(8).keys()].map((i) => square(11 + i, 'Z001', i / 100)).join('\n')}
       ${covers('Z001', [...FLOODS, 'landslide'])}
-      ${/* Two areas cover half of the parcel, and overlap in a quarter of the parcel. */ ''}
+      ${/* Two areas each cover a quarter of the parcel, and overlap in an eighth of the parcel. */ ''}
       ${piece('flood', [1, 1, 'P2'], 0, [0, 0, 50, 50])} ${piece('flood', [1, 2, 'P2'], 0, [25, 0, 75, 50])}
       ${/* Two areas each cover the whole parcel. */ ''}
       ${piece('flood', [1, 3, 'P1'], 0.01, [-10, -10, 110, 110])} ${piece('flood', [2, 1, 'P1'], 0.01, [-10, -10, 110, 110])}
-      ${/* Two areas cover the parcel except a strip, and a third area covers the strip. */ ''}
+      ${/* Two areas each cover the parcel except a strip. The strips are on opposite sides of the parcel. */ ''}
       ${piece('flood', [1, 4, 'P1'], 0.02, [-10, -10, 90, 110])} ${piece('flood', [2, 2, 'P1'], 0.02, [10, -10, 110, 110])}
       ${/* One area in two pieces. */ ''}
       ${piece('flood', [1, 5, 'P3'], 0.03, [0, 0, 20, 100])} ${piece('flood', [1, 5, 'P3'], 0.03, [20, 0, 40, 100])}
@@ -269,7 +269,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(18)!.landslide_share).toBeNull();
   });
 
-  it('counts areas that share at least 1 m² with the parcel in total, and ignores a smaller sum', async () => {
+  it('counts areas that share at least 1 m² with the parcel in total, where overlaps count once', async () => {
     // A strip of a hundredth of the parcel's width has an area of 4 m². The hazard areas have 0.6 m² each.
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${covers('Z001', FLOODS)}
@@ -294,7 +294,7 @@ describeDatabase('the section risk, case by case', (engine) => {
       ${piece('flood', [1, 1, 'P1'], 0, [0, 0, 50, 100])} ${piece('landslide', [2, 1, 'P2'], 0.01, [0, 0, 50, 100])}
       ${/* For a class that the partial file does not contain, the older file is used. */ ''}
       ${piece('flood', [4, 1, 'P3'], 0.01, [0, 0, 25, 100])}
-      ${/* Areas without a class are used if their file is not older than the other used files. */ ''}
+      ${/* An area without a class is used if its file is not older than all files that are used for the comune. */ ''}
       ${piece('flood', [4, 2, 'HPH'], 0.03, [0, 0, 50, 100])}`);
     const seen = (fid: number): unknown[] => [rows.get(fid)!.flood_level, rows.get(fid)!.landslide_level];
     expect([11, 12, 13, 14, 15].map(seen)).toEqual([['P1', null], ['P3', 'P2'], ['P1', 'P4'], ['HPH', null], ['P1', 'P4']]);

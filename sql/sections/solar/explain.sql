@@ -1,8 +1,8 @@
--- purpose: the raster cells from which the yield in the section solar of one parcel is computed, and the rasters that contain the parcel's point
+-- purpose: the raster cells and the source of buildings from which the section solar of one parcel is computed, and the rasters that contain the parcel's point
 -- reads: core.parcel, core.building_coverage, core.raster_tile
 -- writes: none
 -- reruns: section.solar
--- grain: one row per cell, and one row per raster
+-- grain: one row per cell, one row for the source of buildings, and one row per raster
 -- crs: EPSG:4326
 
 create view evidence as

@@ -16,7 +16,7 @@ describeWorkspace('the section solar', { region, sources: ['gsa_pvout'], sql: ['
   await workspace.run('sql/sections/solar/build.sql');
   await workspace.publish('solar', 'section.solar');
 }, (built) => {
-  it('multiplies the area of large roofs by the yield interpolated between four cells, and classifies the rounded yield', async () => {
+  it('multiplies the peak power of roofs of at least 10 m² by the yield interpolated between four cells, and classifies the rounded yield', async () => {
     const truth = synthetic.truth!(region);
     const kwhOf = new Map([...region.parcels()].map((parcel) => [syntheticFid(region, parcel.index), truth(parcel)['pvout_kwh_per_kwp'] as number | undefined]));
     const rows = await queryRecords<{ fid: number; area: number; roofs: number; json: Record<string, unknown> }>(

@@ -1,7 +1,7 @@
 -- purpose: values, JSON block and coverage of the section subsidence for one parcel, and its columns for many parcels
 -- reads: section.subsidence, core.motion_tile
 -- writes: api.values_subsidence, api.section_subsidence, api.coverage_subsidence, api.columns_subsidence
--- grain: one object per parcel, null if no cell on the parcel was measured; for columns one row per parcel
+-- grain: one object per parcel, null if no cell on the parcel was measured; for columns one row per parcel with a measured cell
 -- crs: tiles are squares of EPSG:3035
 
 create or replace function api.values_subsidence(p_row section.subsidence)

@@ -24,7 +24,7 @@ const plane = (toEast: number, toSouth: number): number[] => [-1, 0, 1].flatMap(
 describe('the relief of cells', () => {
   const aspect = (...windows: readonly (readonly number[])[]): unknown => gathered(windows).at(-1);
 
-  it('has a slope of 45° if heights rise by the cell width per cell, even if cells are not square', () => {
+  it('has a slope of 45° if the height rises by the size of a cell from one cell to the next, even if cells are not square', () => {
     expect(gathered([plane(10, 0)]).slice(4, 6)).toEqual([45, 45]);
     expect(gathered([plane(0, 30)], 20, 30)[4]).toBeCloseTo(45, 12);
     expect(gathered([plane(20, 0)], 20, 30)[4]).toBeCloseTo(45, 12);

@@ -1,4 +1,7 @@
-/** Tests which half-year and which perimeter determine a parcel's quotations. Compares small tables and random tables with a model in TypeScript. */
+/**
+ * Tests which half-year and which perimeter determine a parcel's quotations. Compares the results of small and of random tables with the results of a model in
+ * TypeScript.
+ */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -260,7 +263,7 @@ describeDatabase('the selection of a parcel\'s quotations', (engine) => {
     expect((await check(files)).map(({ history }) => history?.then)).toEqual([{ '2025_1': 'B1 1000', '2025_2': 'B1 1100' }, { '2025_1': 'B1 2000' }]);
   });
 
-  it('finds the quotations of a merged comune by perimeters of the former comune, unless newer perimeters cover the area', async () => {
+  it('finds the quotations of a merged comune by perimeters of the former comune, unless the merged comune has newer perimeters', async () => {
     const files = {
       parcels: ['Z001', 'Z001'], zones: [zone(old, 'Z099', 'B1', 'IS1'), zone(old, 'Z099', 'C1', 'IS3')],
       quotations: [quoted(old, 'Z099', 'B1', 'IS1', 500), quoted(q2, 'Z001', 'B4', 'IS1', 1000, 2)],

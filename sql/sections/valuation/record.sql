@@ -1,7 +1,7 @@
 -- purpose: the section valuation of one parcel, and its columns for many parcels
 -- reads: section.valuation, core.quotation, core.quotation_zone
 -- writes: api.section_valuation, api.columns_valuation
--- grain: one array per parcel, one element per building type and state of repair; for columns one row per parcel
+-- grain: one array per parcel, one element per building type and state of repair; for columns one row per parcel in a zone
 -- crs: none
 
 create or replace function api.section_valuation(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])

@@ -63,7 +63,7 @@ describeWorkspace('the sections valuation and valuation_history', {
     expect(expected.some(({ truth }) => truth.valuation_history !== null && truth.valuation.length === 0)).toBe(true);
     expect(new Set(elements.map(({ condition }) => condition))).toEqual(new Set(['NORMALE', 'OTTIMO', 'SCADENTE', null]));
     expect(elements.some(({ purchase }) => purchase.min_eur_m2 === null)).toBe(true);
-    // Some parcels are in perimeters of 2018, whose zone has kept its name, has a different name, or no longer exists.
+    // Some parcels are in a perimeter of 2018. The zone of the perimeter has kept its name, has a different name, or no longer exists.
     const fifth = expected.filter(({ parcel, truth }) => parcel.comune.index === 4 && truth.valuation_history !== null);
     expect(new Set(fifth.flatMap(({ truth }) => truth.valuation.map((element) => `${element.zone} ${element.zone_perimeter_semester}`)))).toEqual(new Set(['B1 2018_2', 'E1 2018_2']));
     expect(new Set(fifth.filter(({ truth }) => truth.valuation.length === 0).map(({ truth }) => truth.valuation_history!.zone_current))).toEqual(new Set(['C1', 'R1']));
@@ -99,7 +99,7 @@ describeWorkspace('the sections valuation and valuation_history', {
       { vintage: '2017_1', code: 'condition_unknown', n: 1 },
       { vintage: '2017_1', code: 'price_malformed', n: 1 },
       { vintage: '2017_1', code: 'type_unknown', n: 1 },
-      // The first comune has a ring of two points. The second comune has a part near Africa, and a hole of two points. Both provinces have these errors.
+      // The first comune has a ring of two points. The second comune, which is in the files of both provinces, has a part near Africa and a hole of two points.
       { vintage: '2018_2', code: 'part_outside_italy', n: 2 },
       { vintage: '2018_2', code: 'ring_too_short', n: 3 },
       { vintage: '2021_1', code: 'ring_too_short', n: 1 },

@@ -56,7 +56,8 @@ order by shape_id;
 analyze perimeter_shape;
 analyze perimeter_piece;
 
--- Lists the shapes that contain each parcel. Parcels in the same shapes have the same history, so the following tables have one row per set of shapes.
+-- Lists the shapes that contain each parcel. Parcels of one comune in the same shapes have the same history, so the following tables are computed per set of
+-- shapes.
 create unlogged table parcel_shapes as
 select
   p.fid,

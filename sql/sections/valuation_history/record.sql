@@ -1,7 +1,7 @@
 -- purpose: values and JSON block of the section valuation_history for one parcel, and its columns for many parcels
 -- reads: section.valuation_history, core.quotation
 -- writes: api.values_valuation_history, api.price_range, api.section_valuation_history, api.columns_valuation_history
--- grain: one object per parcel, one element per half-year; for columns one row per parcel
+-- grain: one object per parcel, one element per half-year; for columns one row per parcel in a zone
 -- crs: none
 
 create or replace function api.values_valuation_history(p_purchase_min numeric, p_purchase_max numeric, p_rental_min numeric, p_rental_max numeric)
@@ -130,7 +130,7 @@ begin
       ),
       'source', null
     ),
-    -- If no half-year has a zone with the LinkZona of the parcel's zone, the history is empty and counts as not covered.
+    -- The history counts as not covered if the parcel's zone was found neither in the half-year of the quotations nor in any half-year of the history.
     bool_or(quoted.linked),
     array[(
       select 'valuation_history/' || concat_ws(

@@ -61,7 +61,7 @@ export function created(text: string): string[] {
   ].map((match) => match[1]!);
 }
 
-/** Returns each relation that the code names with a schema of the project, without function calls. */
+/** Returns each relation that the code names with the schema `core`, `section`, `layer`, `ledger` or `previous`. Function calls are left out. */
 export function qualified(text: string): string[] {
   return [...new Set([...code(text).matchAll(/\b((?:core|section|layer|ledger|previous)\.[a-z_]\w*)\b(?!\s*\()/g)].map((match) => match[1]!))];
 }

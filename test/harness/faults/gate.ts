@@ -1,6 +1,6 @@
 /**
- * Stops a run exactly at the beginning or end of a step, or at the end of a member. A trigger on the ledger waits for a lock that the test holds, so the
- * program needs no change. PostgreSQL only.
+ * Stops a run exactly at the beginning or end of a step, or at the end of a member (a file, or an entry of a zip). A trigger on the ledger waits for a lock
+ * that the test holds, so the program needs no change. PostgreSQL only.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';

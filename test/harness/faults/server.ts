@@ -125,7 +125,7 @@ export class Server {
     this.#keeper = null;
   }
 
-  /** Waits until the server answers after a crash. If the server did not recover by itself, starts the server again. */
+  /** Waits until the server answers after a crash. If the server process has exited, starts the server again. */
   async recovered(): Promise<void> {
     const gaveUp = await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'the server did not recover')).then(() => false, () => !alive(this.#pid));
     if (!gaveUp) return;
