@@ -60,10 +60,19 @@ const ALIASES: Readonly<Record<string, number>> = {
 
 const CODES: ReadonlyMap<string, number> = new Map([...REGIONS.map(({ name, code }) => [key(name), code] as const), ...Object.entries(ALIASES)]);
 
-/** Returns the regions whose names occur in a file name. */
+/**
+ * Returns the regions whose names occur in a file name. A name must begin or end with a word of the file name, as in `indirizzarioMolise20260602.zip`, because
+ * `Relazione` contains `lazio`.
+ */
 export function regionsInName(name: string): Region[] {
-  const letters = key(name);
-  return REGIONS.filter((region) => letters.includes(key(region.name)));
+  const words = name.normalize('NFD').replace(/\p{M}/gu, '').replace(/([a-z])([A-Z])/g, '$1 $2').split(/[^A-Za-z]+/).map((word) => word.toLowerCase());
+  const letters = words.join('');
+  const borders = new Set([0, ...words.map((_, index) => words.slice(0, index + 1).join('').length)]);
+  const occurs = (text: string): boolean => {
+    for (let at = letters.indexOf(text); at !== -1; at = letters.indexOf(text, at + 1)) if (borders.has(at) || borders.has(at + text.length)) return true;
+    return false;
+  };
+  return REGIONS.filter((region) => occurs(key(region.name)));
 }
 
 /** Finds a region by code (`14`, `"14"`), slug or name in any spelling. Returns undefined if no region matches. */

@@ -269,8 +269,9 @@ function lossError(losses: readonly Loss[]): MappaleError {
 
 export function describeLoss({ source, why, releases, rows, files, gone }: Loss): string {
   const list = releases.map(({ vintage, region }) => `${vintage}${region === null ? '' : ` ${regionName(region)}`}`);
-  return `${source}: ${why.join('; ')}. The upgrade would lose ${group(rows)} rows of ${list.length} release${list.length === 1 ? '' : 's'} (${list.join(', ')}); of their ${files} file${files === 1 ? '' : 's'} `
-    + (gone.length === 0 ? 'all still exist' : `${gone.length} no longer exist${gone.length === 1 ? 's' : ''}, so their rows cannot be read again: ${gone.join(', ')}`);
+  const all = `${files} file${files === 1 ? '' : 's'}`;
+  return `${source}: ${why.join('; ')}. The upgrade would lose ${group(rows)} rows of ${list.length} release${list.length === 1 ? '' : 's'} (${list.join(', ')}), which were read from ${all}. `
+    + (gone.length === 0 ? 'All files still exist' : `Files that no longer exist, so that their rows cannot be read again: ${gone.join(', ')}`);
 }
 
 /** Checks the versions and extensions of the server. @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD` */

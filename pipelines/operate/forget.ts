@@ -50,7 +50,7 @@ export async function forget(context: Context, file: string, { undo = false, rea
   if (digests.length > 1) {
     throw new MappaleError('several files match', {
       code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file, detail: `expected one file, found ${matches.map(({ name, vintage, sha256 }) => `${name} (${vintageText(vintage)}, ${sha256.slice(0, 12)})`).join(', ')}`,
-      hint: 'Use the first characters of the sha256 instead.', fix: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
+      hint: 'Use the first characters of the sha256 instead.', fix: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}${undo ? ' --undo' : ''}`,
     });
   }
   const files = matches.map(({ fileId }) => fileId);

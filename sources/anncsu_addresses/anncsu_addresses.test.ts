@@ -112,6 +112,11 @@ describe('reading ANNCSU', () => {
     expect(error?.code).toBe('ANNCSU_LINE_TOO_LONG');
   });
 
+  it.each(['\n', `\n${line()}`])('rejects a line of more than 1 MiB, even if the line has an end (%j)', async (end) => {
+    const { error } = await trial(source, written('long_20260602.csv', `${HEADER}${line()}${'x'.repeat(1_100_000)}${end}`));
+    expect(error).toMatchObject({ code: 'ANNCSU_LINE_TOO_LONG', at: 'long_20260602.csv:3' });
+  });
+
   it('writes each street once if the lines of several streets alternate', async () => {
     const lines = Array.from({ length: 300 }, (_, i) => line({ PROGRESSIVO_NAZIONALE: String(9_000_000 + (i % 3)), ODONIMO: `VIA ${'ABC'[i % 3]}`, PROGRESSIVO_ACCESSO: String(i) }));
     const { collected } = await trial(source, written('mixed_20260602.csv', HEADER + lines.join('')));

@@ -94,7 +94,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
  * independent count with the rows and rejects, and a difference reveals an error of the reader.
  */
 async function readCsv(stream: AsyncIterable<Buffer>, at: string, role: Role, member: MemberSink): Promise<void> {
-  const lines: Lines = role === 'INDIR' ? new IndirLines(member) : new StradLines(member);
+  const lines: Lines = role === 'INDIR' ? new IndirLines(member, at) : new StradLines(member, at);
   let carry: Buffer | null = null;
   let lineEnds = 0;
   let endsOpen = false;
@@ -106,7 +106,7 @@ async function readCsv(stream: AsyncIterable<Buffer>, at: string, role: Role, me
     const firstEnd = chunk.indexOf(LF);
     if (firstEnd < 0) {
       carry = carry === null ? Buffer.from(chunk) : Buffer.concat([carry, chunk]);
-      if (carry.length > LONGEST_LINE) throw tooLong(at, lines.position + 1, carry.length);
+      if (carry.length > LONGEST_LINE) throw tooLong(at, lines.position + 1);
     } else {
       if (carry !== null) {
         const line: Buffer = Buffer.concat([carry, chunk.subarray(0, firstEnd + 1)]);
@@ -154,8 +154,8 @@ function takeHeader(line: Buffer, role: Role, at: string, lines: Lines): true {
   return true;
 }
 
-function tooLong(at: string, line: number, bytes: number): Error {
-  return inputError('a line has no end', { code: 'ANNCSU_LINE_TOO_LONG', at: `${at}:${line}`, detail: `expected a line end within ${LONGEST_LINE} bytes, found none in ${bytes}`, hint: 'The file is not a CSV. Download it again.' });
+function tooLong(at: string, line: number): Error {
+  return inputError('a line has no end', { code: 'ANNCSU_LINE_TOO_LONG', at: `${at}:${line}`, detail: `expected a line end within ${LONGEST_LINE} bytes, found none`, hint: 'The file is not a CSV. Download it again.' });
 }
 
 /** Converts each complete line to a row or a reject. */
@@ -163,10 +163,13 @@ abstract class Lines {
   /** Number of the last line that was read. */
   position = 0;
   protected readonly member: MemberSink;
+  readonly #at: string;
   #layout: Layout | null = null;
 
-  constructor(member: MemberSink) {
+  /** @param at name of the file in errors */
+  constructor(member: MemberSink, at: string) {
     this.member = member;
+    this.#at = at;
   }
 
   /** Sets the layout of the following lines, and reports added columns. */
@@ -180,13 +183,14 @@ abstract class Lines {
     return this.#layout?.width ?? (role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).length;
   }
 
-  /** @param bytes complete lines, each with its LF */
+  /** @param bytes complete lines, each with its LF @throws input error `ANNCSU_LINE_TOO_LONG` */
   take(bytes: Buffer): void {
     const clean = isUtf8(bytes) && !bytes.includes(0);
     let start = 0;
     while (start < bytes.length) {
       const end = bytes.indexOf(LF, start);
       this.position += 1;
+      if (end - start > LONGEST_LINE) throw tooLong(this.#at, this.position);
       // A file saved by a Windows editor has CRLF.
       const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
       if (clean || this.#isText(bytes, start, stop)) {
@@ -288,8 +292,8 @@ class IndirLines extends Lines {
   #unwritten: { readonly columns: string; readonly street: IndirStreet } | null = null;
   readonly #written = new Set<string>();
 
-  constructor(member: MemberSink) {
-    super(member);
+  constructor(member: MemberSink, at: string) {
+    super(member, at);
     this.#writer = member.writer('raw_access');
     this.#scanner = new AccessScanner(this.#writer);
   }

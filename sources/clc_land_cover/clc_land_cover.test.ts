@@ -49,6 +49,17 @@ describe('the map of land cover', () => {
     await rm(path);
   });
 
+  it('has no identifiers if the file has no column ID', async () => {
+    const path = join(folder, 'clc_extract.zip');
+    await writeZip(path, shapefileEntries('x', {
+      type: 'polygon', srid: 3035, fields: [{ name: 'CODE_18', type: 'text', length: 3 }, { name: 'Remark', type: 'text', length: 20 }, { name: 'Area_Ha', type: 'real', length: 19, decimals: 6 }],
+      features: [{ geometry: { type: 'polygon', polygons: [[[[4_650_000, 2_050_000], [4_650_000, 2_050_500], [4_650_500, 2_050_500], [4_650_000, 2_050_000]]]] }, values: ['223', '', 12.5] }],
+    }));
+    const { error, collected } = await trial(source, path);
+    expect(error).toBeNull();
+    expect(collected!.rows['raw_land_cover']!.map(({ code, clc_id }) => [code, clc_id])).toEqual([['223', null]]);
+  });
+
   it('is recognised by the column of a shapefile under any file name, but is not complete without the published name', async () => {
     const path = join(folder, 'uso_suolo_molise.zip');
     await writeZip(path, shapefileEntries('x', {

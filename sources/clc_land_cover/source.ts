@@ -64,7 +64,7 @@ export default defineSource({
       table: 'raw_land_cover',
       geometry: 'polygon',
       ofEurope: true,
-      columns: { mapped: { code: 'code_18', clc_id: 'id' }, ignored: manifest.ignored, mayLack: manifest.optional },
+      columns: { mapped: { code: 'code_18', clc_id: 'id' }, optional: ['clc_id'], ignored: manifest.ignored, mayLack: manifest.optional },
       types: { code: 'text', clc_id: 'text' },
       row(fields) {
         const parsed = landCoverRow.safeParse(fields);

@@ -4,6 +4,7 @@
  */
 import { expectColumns, fieldsOf, normaliseHeader, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { withoutByteOrderMark } from '../../pipelines/formats/streams.ts';
+import { lineTooLong } from '../../pipelines/readers/delimited-lines.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
@@ -112,7 +113,7 @@ async function readText(stream: AsyncIterable<Buffer>, at: string, member: Membe
       start = end + 1;
     }
     carry = Buffer.from(bytes.subarray(start));
-    if (carry.length > MAX_LINE_BYTES) throw inputError('the grid has no line ends', { code: 'LINE_TOO_LONG', at: `${at}:${lines.number + 1}`, detail: `expected a line of at most ${MAX_LINE_BYTES} bytes, found more` });
+    if (carry.length > MAX_LINE_BYTES) throw lineTooLong('grid', `${at}:${lines.number + 1}`, MAX_LINE_BYTES);
     const full = member.drain();
     if (full !== undefined) await full;
   }

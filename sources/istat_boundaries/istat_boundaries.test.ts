@@ -8,6 +8,7 @@ import { boxPolygon, polygonsAreaM2 } from '../../pipelines/synthetic/plane-geom
 import { writeShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
+import { EDITIONS } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeLoad } from '../../test/harness/loaded.ts';
@@ -83,6 +84,20 @@ describe('the boundaries', () => {
   test('are not recognised in an unrelated GeoJSON file', async () => {
     await writeFile(join(folder, 'x.geojson'), '{"type":"FeatureCollection","features":[]}');
     expect((await trial(source, join(folder, 'x.geojson'))).recognition).toBeNull();
+  });
+
+  test('are recognised in GeoJSON if the CRS precedes the features, or if the properties of a feature follow a long geometry', async () => {
+    const properties = Object.fromEntries(EDITIONS.geojson[2023].map((name) => [name, 'Prova']));
+    const ring = [[14, 41], [14.1, 41], ...Array.from({ length: 20_000 }, (_, index) => [14.1 - index * 5e-6, 41.1]), [14, 41]];
+    const crs = { type: 'name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } };
+    const collections = [
+      { type: 'FeatureCollection', crs, features: [{ type: 'Feature', properties, geometry: null }] },
+      { type: 'FeatureCollection', crs, features: [{ type: 'Feature', geometry: { type: 'Polygon', coordinates: [ring] }, properties }] },
+    ];
+    for (const collection of collections) {
+      await writeFile(join(folder, 'limits_P_70_municipalities.geojson'), JSON.stringify(collection));
+      expect((await trial(source, join(folder, 'limits_P_70_municipalities.geojson'))).recognition).toMatchObject({ role: 'geojson', place: 'P_70' });
+    }
   });
 
   test('are read for the synthetic region, with one boundary per comune, province and region', async () => {

@@ -1,11 +1,10 @@
 /** Reads boundaries of comuni, provinces and regions: the yearly editions, the census editions, and a GeoJSON derived from one edition. */
 import { normaliseHeader, resembles } from '../../pipelines/formats/csv.ts';
-import { jsonKeys } from '../../pipelines/readers/head.ts';
 import { isDay } from '../../pipelines/readers/iso-date.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
-import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
+import { lookAtVectors, readVectorFile, sidecarsOf, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
@@ -47,13 +46,6 @@ function formOf(name: string, fields: readonly string[]): Form | 'aside' | null 
   return null;
 }
 
-/** Returns the normalised column names of a layer. In GeoJSON, the names are the keys of the first `properties` object. */
-function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
-  if (!/\.geojson$/i.test(path)) return fields ?? [];
-  const properties = /"properties"\s*:\s*\{([^{}]*)/.exec(head.toString('utf8'))?.[1] ?? '';
-  return jsonKeys(properties).map(normaliseHeader);
-}
-
 /**
  * Returns the day or year in the first name that contains one, or `0000`: `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`. The digits of WGS84 are not
  * a year.
@@ -70,7 +62,7 @@ function vintageOf(...names: readonly string[]): string {
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  const forms = (await lookAtVectors(probe)).map((look) => ({ look, form: formOf(stemOf(look.path), fieldsOf(look)) }));
+  const forms = (await lookAtVectors(probe)).map((look) => ({ look, form: formOf(stemOf(look.path), look.fields ?? look.properties ?? []) }));
   const mine = forms.flatMap(({ look, form }) => (form === null || form === 'aside' ? [] : [{ look, form }]));
   const first = mine[0];
   if (first === undefined) {

@@ -17,7 +17,7 @@ from (
 ) w;
 
 -- Lists each distinct perimeter shape once, because most perimeters are the same in many half-years. Each shape is then joined with parcels once.
-create table perimeter_shape as
+create unlogged table perimeter_shape as
 with near as (
   select
     p.half_year,
@@ -45,7 +45,7 @@ select
 from near
 group by belfiore, zona, digest;
 
-create table perimeter_piece as
+create unlogged table perimeter_piece as
 select
   shape_id,
   st_subdivide(geom, 256) as geom
@@ -68,7 +68,7 @@ join parcel p on st_covers(s.geom, p.point)
 where p.kind = 'land'
 group by p.fid, p.belfiore;
 
-create table shape_set as
+create unlogged table shape_set as
 select
   row_number() over (order by parcel_belfiore collate "C", shape_ids)::int4 as set_id,
   parcel_belfiore,
@@ -77,7 +77,7 @@ from parcel_shapes
 group by parcel_belfiore, shape_ids;
 
 -- Zones of each half-year by LinkZona. A LinkZona identifies one zone in a half-year, and the same zone in other half-years.
-create table linked_zone as
+create unlogged table linked_zone as
 select distinct on (z.half_year, z.link_zona)
   z.half_year,
   z.link_zona,
@@ -91,7 +91,7 @@ order by z.half_year, z.link_zona, k.listed desc, z.belfiore collate "C", z.zona
 -- other perimeters, the name is found by LinkZona. Perimeters of the parcels' comune are preferred. If these perimeters do not contain the parcels, perimeters
 -- of a different comune are used, unless they are older than the perimeters of the parcels' comune. For the zone of a former comune, the half-year of the
 -- parcels' comune is used.
-create table set_place as
+create unlogged table set_place as
 with choice as (
   select distinct on (t.set_id)
     t.set_id,
@@ -154,7 +154,7 @@ left join lateral (
     and c.half_year <> c.perimeter_half_year
 ) l on true;
 
-create table set_run as
+create unlogged table set_run as
 with drawn as (
   select distinct
     belfiore,
