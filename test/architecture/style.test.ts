@@ -38,7 +38,7 @@ describe('names', () => {
 describe('code', () => {
   it(`has no file of more than ${MOST_LINES} lines`, () => {
     expect(CODE.length).toBeGreaterThan(50);
-    expect(CODE.map((file) => ({ file, lines: read(file).split('\n').length })).filter(({ lines }) => lines > MOST_LINES)).toEqual([]);
+    expect(CODE.map((file) => ({ file, lines: read(file).split('\n').length - 1 })).filter(({ lines }) => lines > MOST_LINES)).toEqual([]);
   });
 
   it('contains no reminders of unfinished work', () => {

@@ -1,7 +1,7 @@
 /** Tests the catalogue of exports with independent RDF parsers. The catalogue must have the properties that DCAT-AP_IT, DCAT-AP HVD and STAC require. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, posix } from 'node:path';
+import { join, posix } from 'node:path';
 import jsonld from 'jsonld';
 import { Parser, type Quad } from 'n3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -149,6 +149,5 @@ describe('the catalogue of exports', () => {
     expect(JSON.parse(await readFile(join(out, 'stac/catalog.json'), 'utf8'))).toMatchObject({ type: 'Catalog' });
     expect(await run('--exports', join(folder, 'nowhere'), '--out', out)).toBe(2);
     expect(await run('--exports', folder, '--out', out, '--url', 'ftp://x')).toBe(2);
-    expect(dirname(out)).toBe(folder);
   });
 });
