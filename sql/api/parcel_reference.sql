@@ -33,13 +33,15 @@ begin
   where p.reference = any (p_spellings)
   order by array_position(p_spellings, p.reference), p.fid
   limit 1;
-  -- Also compares the region, because the primary key of the register begins with the region.
+  -- Looks up each spelling in each region, because the primary key of the register consists of region and reference. Without limit 1, PostgreSQL would read the
+  -- complete register of a small region.
   select
     array_agg(r.fid order by r.retired_on is not null, r.retired_on desc, r.fid),
     bool_or(r.retired_on is not null or r.published),
     array_agg(case when r.published then r.fid else r.successor_fid end)
   into fids, v_retired, v_successors
   from generate_series(1, 20) as g (code)
+  cross join unnest(p_spellings) as s (reference)
   cross join lateral (
     select
       k.fid,
@@ -48,7 +50,8 @@ begin
       exists (select from core.parcel p where p.fid = k.fid) as published
     from core.parcel_register k
     where k.region_code = g.code
-      and k.reference = any (p_spellings)
+      and k.reference = s.reference
+    limit 1
   ) r;
   fids := array_remove(coalesce(fids, '{}'), current_fid);
   if current_fid is not null then
