@@ -181,7 +181,7 @@ function operation(endpoint: Described): Json {
   return {
     operationId: endpoint.operation,
     summary: endpoint.summary,
-    description: `${endpoint.description} ${endpoint.scope === null ? `Needs no key; at most ${OPEN_QUOTA} requests per hour from an address` : `Scope: \`${endpoint.scope}\``}.`,
+    description: `${endpoint.description} ${endpoint.scope === null ? `Needs no key. An IPv4 address or an IPv6 /64 network may send at most ${OPEN_QUOTA} requests per hour without a key` : `Scope: \`${endpoint.scope}\``}.`,
     tags: endpoint.path.split('/').slice(1, 2),
     security: endpoint.scope === null ? [] : [{ key: [endpoint.scope] }],
     parameters: parametersOf(endpoint),
@@ -258,7 +258,7 @@ function servicePaths(version: string): Json {
       },
     }),
     ...Object.fromEntries(Object.entries(CATALOG_TYPES).map(([path, [name, summary, type]]) => [`/catalog/${path}`, keyless(
-      name, summary, `Lists the available exports and this API. Needs no key. A network may send at most ${OPEN_QUOTA} requests per hour.`, {
+      name, summary, `Lists the available exports and this API. Needs no key. An IPv4 address or an IPv6 /64 network may send at most ${OPEN_QUOTA} requests per hour without a key.`, {
         200: { description: 'The document', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: { [type]: { schema: { type: type.includes('json') ? 'object' : 'string' } } } },
         304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       },

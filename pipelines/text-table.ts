@@ -1,5 +1,3 @@
-/** Formats tables as text. */
-
 /** Returns rows as text with aligned columns. Columns of numbers are right-aligned. Numbers contain thousands separators. */
 export function textTable(rows: readonly (readonly (string | number | null)[])[], header: readonly string[]): string {
   const cells = [header, ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en-US') : cell ?? '')))];

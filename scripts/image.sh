@@ -38,8 +38,8 @@ result() {
 
 run() { docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --volume "$VOLUME:/srv/mappale" "$IMAGE" "$@"; }
 
-# wait_for <seconds> <expected> <command…>: repeats the command until the output is the expected
-# text, then prints the last output.
+# wait_for <seconds> <expected> <command…>: repeats the command for at most <seconds> seconds, until
+# the output is the expected text. Prints the last output.
 wait_for() {
   local until=$((SECONDS + $1)) expected=$2 found=
   shift 2

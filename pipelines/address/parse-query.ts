@@ -121,7 +121,7 @@ export async function parseQuery(query: string, city: string | null, findComune:
   for (const [index, cut] of cuts.entries()) {
     const inside = cut.comune.length > 0 || cut.street.length > 1 ? [] : careOf.filter((segment) => gazetteer.endsInComune(segment.text));
     const named = gazetteer.bound(province) === null ? aside.filter((segment) => isCalled(segment, gazetteer)) : [];
-    // If the query without a civico is the second choice, its number is part of the street's name, so the whole name must match.
+    // The second cut may contain no civico. The number is then read as part of the street's name, so the whole name must match.
     const whole = index > 0 && cut.ending === NO_ENDING;
     const lookup = { gazetteer, province: gazetteer.bound(province), names: given === null ? 'similar' : 'exact' } as const;
     found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside, ...named], whole }, given, lookup)));

@@ -246,7 +246,7 @@ interface Holder extends Record<string, unknown> {
   readonly ending: string;
 }
 
-/** Returns an error that describes the sessions reading the tables of a swap. The fix ends the session that has been reading longest. */
+/** Returns an error that lists the sessions that hold locks on published tables. The fix ends the session that has been reading longest. */
 async function blockedBy(session: Session, expected: string, cause: unknown): Promise<MappaleError> {
   const holders = await session.query<Holder>(statement('holders'));
   const found = holders.map(({ pid, program, user, address, since }) => (

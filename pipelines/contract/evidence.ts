@@ -28,7 +28,8 @@ export function evidenceOf(id: string): Evidence {
  * Reads the evidence from the text of notes.
  * @param notes text of `notes.md`
  * @param at name of the file in messages
- * @throws input error `EVIDENCE_MALFORMED` unless the notes have one such section with exactly three items, each `none` or a text with a year or "undated"
+ * @throws input error `EVIDENCE_MALFORMED` unless the notes have exactly one section `## Evidence` with exactly three items. Each item must be `none`, or a
+ * text with a year or "undated".
  */
 export function readEvidence(notes: string, at: string): Evidence {
   const [, section, ...more] = notes.split(HEADING);

@@ -11,7 +11,7 @@ import { one, type Session } from './types.ts';
 
 const changedRows = statementsOf('changed_rows');
 
-/** Copies the rows of members that an earlier release already contains into a layer table of the workspace `schema`. */
+/** Copies the rows of `members` from earlier releases into a layer table of the workspace `schema`. */
 export async function copyMembers(
   session: Session,
   schema: string,

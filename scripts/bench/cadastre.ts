@@ -133,7 +133,7 @@ async function writeRegion(path: string, parcels: number): Promise<void> {
 
 // --- The three programs ------------------------------------------------------------------------------------------------------
 
-/** Reads a GML document and writes the rows to a file. @returns the time for reading, without writing, in seconds */
+/** Reads a GML document and writes the rows of the parcels to a file. @returns the time for reading, without writing, in seconds */
 async function scan(gml: string, into: string): Promise<number> {
   const out = createWriteStream(into, { highWaterMark: 1_048_576 });
   const full: Buffer[] = [];

@@ -46,7 +46,7 @@ interface Layout {
   readonly columns: FoundColumns<string>;
   /** Number of columns. */
   readonly width: number;
-  /** Index in the file of each of the publisher's columns. */
+  /** Indexes of the publisher's columns in the file, in the publisher's order. */
   readonly order: readonly number[];
 }
 

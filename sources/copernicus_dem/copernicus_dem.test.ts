@@ -10,7 +10,7 @@ import { trial } from '../../test/harness/trial.ts';
 
 const folder = temporaryFolder();
 
-describe('a tile of the surface', () => {
+describe('a tile of the surface model', () => {
   it('ends half a second north of its northern degree and half a second west of its eastern degree, and a region at a corner has four tiles', async () => {
     const region = makeRegion({ parcels: 600, seed: 3 });
     await synthetic.write({ ...region, box: [14.99, 41.99, 15.01, 42] }, folder);
@@ -23,7 +23,7 @@ describe('a tile of the surface', () => {
   });
 });
 
-describeLoad('loading tiles of the surface', 'copernicus_dem', (loaded) => {
+describeLoad('loading tiles of the surface model', 'copernicus_dem', (loaded) => {
   it('loads the extent of each tile and warns about tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 4326, 3600, 3600, ${west} - 0.5 / 3600, ${north} + 0.5 / 3600, 1.0 / 3600, 1.0 / 3600, null, 'float32', 1024, 1024, 12960000, 1, 900)`;

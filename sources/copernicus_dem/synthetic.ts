@@ -1,4 +1,7 @@
-/** Writes the surface in tiles of 1°, each cut to the region. The surface covers the whole region and is served where the ground elevation is unknown. */
+/**
+ * Writes the surface model in tiles of 1°, each cut to the region. The surface model covers the whole region and is served where the ground elevation is
+ * unknown.
+ */
 import { join } from 'node:path';
 import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 import { groundModel, SURFACE_CELL_DEG, surfaceModel, reliefOf } from '../../pipelines/synthetic/relief.ts';

@@ -83,8 +83,8 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
 }
 
 /**
- * Returns the component in a file name. If the name does not contain a publisher's name, looks for the first `_E`, `_N` or `_U` before `_`, `.`, `-` or the
- * end of the name.
+ * Returns the component in a file name. If the file was renamed and the name no longer has the publisher's pattern (`NAME`), looks for the first `_E`, `_N` or
+ * `_U` before `_`, `.`, `-` or the end of the name.
  */
 function componentOf(name: string): string | undefined {
   return NAME.exec(name)?.[2]?.toUpperCase() ?? COMPONENT.exec(name.replace(/\.(?:csv|zip)$/i, ''))?.[1];

@@ -264,7 +264,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   ]);
 }
 
-/** Returns the expected section `demographics` with the numbers of a census section. */
+/** Returns the expected section `demographics` with the statistics of a census section. */
 function demographics(figures: Readonly<Record<string, number>>, id: string, share: number): Record<string, unknown> {
   const of = (name: string): number => figures[name] ?? 0;
   return {

@@ -10,7 +10,7 @@ import { trial } from '../../test/harness/trial.ts';
 
 const folder = temporaryFolder();
 
-describe('a tile of the ground', () => {
+describe('a tile of the ground model', () => {
   it('is cut to the synthetic region, and a region across two squares has two tiles', async () => {
     // The box of the region crosses the easting of 950 km, where two squares meet.
     const region = makeRegion({ parcels: 40_000, seed: 3, comuni: 900 });
@@ -24,7 +24,7 @@ describe('a tile of the ground', () => {
   });
 });
 
-describeLoad('loading tiles of the ground', 'tinitaly_dem', (loaded) => {
+describeLoad('loading tiles of the ground model', 'tinitaly_dem', (loaded) => {
   it('loads the extent of each tile in degrees, and reports tiles without a common grid and tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 32632, 5000, 5000, ${west}, ${north}, 10, 10, '-9999', 'float32', 5000, 1, 25000000, 1, 900)`;

@@ -385,7 +385,7 @@ declare
   -- statement to that node, although the node lacks the tables that the functions read.
   v_asked constant int4[] := p_fids || array(select -g.n from generate_series(1, 16) as g (n));
 begin
-  -- Uses a separate statement. Citus would send a statement with other tables to the node of the parcels, which lacks the local tables.
+  -- Reads the parcels in a separate statement, because Citus would send a statement with other tables to the node of the parcels, which lacks the local tables.
   with asked as materialized (
     select
       p.fid,

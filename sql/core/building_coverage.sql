@@ -94,7 +94,7 @@ cross join lateral (
   limit 1
 ) as building
 union
--- A comune without a boundary is covered if one of its parcels is covered.
+-- A comune without a boundary is covered if a building contains the representative point of one of the comune's parcels.
 select
   parcel.belfiore,
   building.member_id

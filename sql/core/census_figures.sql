@@ -6,7 +6,7 @@
 -- crs: none
 
 -- In the 2021 edition, a census section without a row has no residents. Such a section gets zeros, unless the table of geometries states residents for it.
--- Later editions leave out complete comuni and single sections, so a missing row means unknown numbers, and no row is added. A comune is identified by the
+-- Later editions leave out complete comuni and single sections, so a missing row means unknown statistics, and no row is added. A comune is identified by the
 -- first digits of its section numbers, because later editions may have the code of the merged comune.
 create table census_figures as
 with newest as (

@@ -6,7 +6,8 @@
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 
--- Files of different days may have the same parcel in the documents of two comuni. The parcel in the document of its own comune is used, or else the newer one.
+-- Files of different days may have the same parcel in the documents of two comuni. The build uses the parcel from the document of the parcel's comune. If no
+-- document is of this comune, the build uses the parcel from the newer file.
 create table parcel_twice as
 select distinct on (n.reference)
   n.reference,

@@ -31,7 +31,7 @@ select
 from bolzano_parcel;
 
 -- Each province has half of the range of fids. New references get the next numbers in sorted order, so the same files give the same numbers. The next numbers
--- are read before the first insertion, because a search for each reference would read the rows that this statement has already inserted.
+-- are read before the first insertion, because a search for each reference would read the rows that the `insert` below has already written.
 create table province_range as
 select
   f.first_number,

@@ -8,8 +8,8 @@
 -- an edge deviates from its curve by at most 0.025 mm · (length / 32 m)². The deviation is 0.0025 mm for 10 m, and 1 mm for 200 m. Shares of narrow parcels are
 -- accurate to 1e-6 only if edges are split at 10 m. If the CRS is in degrees, the length argument is in degrees too, and no edge is split. PROJ before 9.5
 -- computes the inverse of EPSG:3035 with an error of 0.5 to 1 mm in Italy, because its series for the authalic latitude is short. The forward transformation is
--- exact. The function measures the error by transforming three corners of the box in both directions. Over 100 km, the error is linear to 0.01 mm. The function
--- subtracts the error before the transformation.
+-- exact. The function measures the error by transforming three corners of the box in both directions. Across a box of 100 km, the error is a linear function of
+-- the position, to within 0.01 mm. The function subtracts the error before the transformation.
 create or replace function core.laea_in_degrees(area geometry, longest_edge float8) returns geometry
 language sql immutable parallel safe
 as $$

@@ -200,7 +200,7 @@ where c.conrelid = to_regclass($1)
 alter table :"table" add :"definition"
 
 -- statement: lost_partitions
--- Lists published tables that do not exist or are not attached to their partitioned table.
+-- Lists published partitions of regions, if the partition does not exist or is not attached to its partitioned table.
 select
   t.relation,
   t.partition

@@ -189,8 +189,8 @@ group by file_id, series, region_code, likely_region_code, dated
 
 -- statement: repeating_members
 -- Returns the members with a record that occurs more than once in their file. Only members that were read can repeat a record, because the other members were
--- compared with each other when an earlier release was loaded. The query first finds the rows with the records of the members that were read. A join with all
--- members would read the layer in an order that the planner cannot estimate.
+-- compared with each other when an earlier release was loaded. The query first finds the rows with the records of the members that were read. The planner
+-- cannot estimate the cost of a join with all members.
 with hit as materialized (
   select
     l.member_id,

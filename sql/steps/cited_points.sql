@@ -4,7 +4,7 @@
 -- grain: one row per key, source and vintage
 -- crs: none
 
--- The file that runs this step first creates the view shown_point (fid, id) with the points of a section.
+-- Before this step, the attribution file creates the view `shown_point` (fid, id) with the points of a section.
 with used as (
   select
     s.fid,

@@ -4,11 +4,11 @@
 -- grain: overlay has one row per parcel, map and class
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
--- The file that runs this step first creates three relations:
+-- Before this step, the build file creates three relations:
 --   overlay_parcel (fid, belfiore, area_m2, geom): the parcels
 --   overlay_piece (map, class, release_id, member_id, position, geom): the areas of the maps, in pieces; pieces of one area do not overlap
 --   overlay_silent (map, class, belfiore, member_id): files whose areas are ignored in a comune (class null: in all classes)
--- The file then reads the result from overlay. An explanation also reads overlay_area.
+-- After this step, the build file reads the table `overlay`. An explanation also reads `overlay_area`.
 
 -- Each piece is joined with the parcels in its box, so PostGIS prepares each piece only once. Parcels are stored in Hilbert order, so the parcels in a box are
 -- close together on disk. The opposite order, looking up the pieces of each parcel, takes twenty times longer.

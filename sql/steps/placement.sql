@@ -4,8 +4,8 @@
 -- grain: placed has at most one row per point
 -- crs: EPSG:4326; distances are geodesic, in metres
 
--- The file that runs this step first creates the view point (id, belfiore, geom). Afterwards the file reads the result from the table placed. A point belongs
--- to the land parcel that contains the point. On a common border, the smaller parcel is used, or the first by reference if the areas are equal. Any other point
+-- Before this step, the build file creates the view `point` (id, belfiore, geom). After this step, the build file reads the view `placed`. A point belongs to
+-- the land parcel that contains the point. On a common border, the smaller parcel is used, or the first by reference if the areas are equal. Any other point
 -- belongs to the nearest land parcel of its comune within 15 m. An example of such a point is an access point in the parcel of a road.
 
 -- Chooses the faster of two methods, which return the same result. If there are many points, points and parcels are joined by cells of 0.001 degrees (about

@@ -285,7 +285,7 @@ describeEngines('the address search', (engine) => {
     }
   });
 
-  it('corrects short words with two exchanged letters', async () => {
+  it('corrects words with letters in the wrong order, even words of three letters', async () => {
     for (const query of ['Via Rmoa 112 Roccapparente', 'Via Roam 112 Roccapparente', 'Vai Roma 112 Roccapparente', 'Iva Roma 112 Roccapparente', 'Via Roma 112, Roccaparpente']) {
       expect(await first(query), query).toBe('Via Roma | 112 | Z005 | number');
     }

@@ -1,4 +1,4 @@
-/** Tests that a search reports a comune that the query names and that has no loaded addresses, with its province and region. */
+/** Tests that a search reports the comune in the query, with province and region, if no addresses of the comune are loaded. */
 import { beforeAll, expect, it } from 'vitest';
 import { search } from '../../api/geocoding.ts';
 import { suggestions } from '../../api/suggestions.ts';

@@ -106,13 +106,13 @@ describe('the files for containers and for GitHub', () => {
   const { services } = parse(read('compose.yaml')) as { services: Readonly<Record<string, Service>> };
   const image = read('Dockerfile');
 
-  it('give the program valid commands in the Dockerfile and in compose.yaml', async () => {
+  it('contain only valid mappale commands in the Dockerfile and compose.yaml', async () => {
     const given = [/^CMD (\[.*\])$/m.exec(image)?.[1] ?? '', ...Object.values(services).flatMap(({ build, command }) => (build === undefined || command === undefined ? [] : [JSON.stringify(command)]))];
     expect(given.length).toBe(3);
     for (const each of given) expect([each, await refusal(JSON.parse(each) as string[])]).toEqual([each, null]);
   });
 
-  it('give the program valid commands in the files for unattended machines', async () => {
+  it('contain only valid mappale commands in the files for unattended machines', async () => {
     const deployed = FILES.filter((file) => file.startsWith('scripts/deploy/'));
     const lines = deployed.flatMap((file) => [...read(file).matchAll(/^(?!#).*(?:pipelines\/mappale\.mjs|command: \[mappale)(?:, | )(.+?)(?:\]| 2>>.*)?$/gm)].map((match) => [file, match[1]!.replaceAll(', ', ' ')] as const));
     expect(new Set(lines.map(([, line]) => line.split(' ')[0]))).toEqual(new Set(['serve', 'watch']));

@@ -55,10 +55,14 @@ describe('current files:', () => {
     expect(await refuseFewer(publishing([now]), 14, 'Molise', layers, null)).toEqual([]);
   });
 
-  it('a removed file stays current until a present file of the same age covers the place, and of two removed files the later arrival is current', () => {
+  it('a removed file stays current until the folder contains a file of the same age for the place', () => {
     const left = file('x.zip', ['A001'], { present: false, arrived: 9 });
     expect(of([left])).toEqual({ A001: 'x.zip' });
     expect(of([left, file('y.zip', ['A001'], { arrived: 1 })])).toEqual({ A001: 'y.zip' });
+  });
+
+  it('the file that arrived later is current if two files of the same age were removed', () => {
+    const left = file('x.zip', ['A001'], { present: false, arrived: 9 });
     expect(of([left, file('y.zip', ['A001'], { present: false, arrived: 1 })])).toEqual({ A001: 'x.zip' });
   });
 

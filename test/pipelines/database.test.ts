@@ -56,7 +56,7 @@ describeEngines('a database', (engine) => {
     expect(await (await engine.openDatabase(url)).query(joined)).toEqual([{ n: 0 }]);
   });
 
-  it('starts no parallel workers, even for statements that the planner would divide', async () => {
+  it('starts no parallel workers, even for statements that the planner would run in parallel', async () => {
     const plan = await database.session(async (session) => {
       await session.script('set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; set parallel_leader_participation = off', 'set.sql');
       return session.query<{ 'QUERY PLAN': string }>('explain select sum(i) from pair');

@@ -87,7 +87,7 @@ describeEngines('a swap during a long read', (engine) => {
     expect(await zone()).toBe(4);
   });
 
-  it('reports the blocking session and the command that ends the session if all tries fail, and changes nothing', async () => {
+  it('changes nothing if all attempts fail, and reports the blocking session and the command to end that session', async () => {
     const before = await currentContent(database);
     const long = await longRead();
     const run = await openRun(database);

@@ -169,7 +169,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(context)).toEqual(await freshWithout([...bad.values()]));
   });
 
-  it('is left out alone if a readable file of the same release has the same name in another folder', async () => {
+  it('is the only file left out if a readable file of the same release has the same name in another folder', async () => {
     const path = filesOf.get('dpc_seismic')![0]!;
     const other = join(folder, 'made_again', basename(path));
     await mkdir(join(folder, 'made_again'));

@@ -20,7 +20,7 @@ describe('the real list of comuni of 2023', () => {
     expect(rows.filter(({ sigla }) => sigla === 'NA').length).toBe(92);
     expect(rows.filter(({ name_other }) => name_other !== null).length).toBe(124);
     expect(rows.every(({ istat_code, province_historic_code }) => String(istat_code).startsWith(String(province_historic_code)))).toBe(true);
-    // The current code of this comune of Sardinia begins with 111, and the code before 2006 with 092.
+    // In the list of 2023, the code of this comune of Sardinia begins with 111. The comune's code before 2006 begins with 092.
     expect(rows.find(({ belfiore }) => belfiore === 'M025')).toMatchObject({ istat_code: '111106', code_103: '092101', region_code: 20, name: 'Villasor' });
     expect(rows.find(({ belfiore }) => belfiore === 'A952')).toMatchObject({ name: 'Bolzano', name_other: 'Bozen', province_code: '021', capoluogo: true });
   });

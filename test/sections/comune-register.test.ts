@@ -100,7 +100,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     ]));
   });
 
-  it('marks codes of comuni that were divided at once or later, across regions or with an unknown part', async () => {
+  it('marks a former code as divided if the comune, or a comune into which it merged, was divided, even if a part is in another region or not in the list', async () => {
     const suppressed = `
       ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', ''),
       ('070802', 'B', false, '1920-01-01', '070801', ''),

@@ -5,14 +5,14 @@ export default defineMap({
   panel: {
     summary: ['count'],
     words: {
-      count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Residential buildings', residential_footprint_m2: 'Residential footprint', built_share: 'Share of the parcel built on',
+      count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Residential buildings', residential_footprint_m2: 'Residential footprint', built_share: 'Built-up share of the parcel',
       not_counted: 'Not counted',
     },
     units: { footprint_m2: 'm²', residential_footprint_m2: 'm²', built_share: 'share' },
   },
   layer: {
     group: 'land',
-    title: 'Share of the parcel built on',
+    title: 'Built-up share of the parcel',
     value: 'built_share',
     classes: [
       { label: 'under 5 %', color: '#fdd0a2' }, { from: 0.05, label: '5 to 20 %', color: '#fdae6b' }, { from: 0.2, label: '20 to 40 %', color: '#f16913' },
@@ -27,7 +27,7 @@ export default defineMap({
       built_share: 'Parte edificata della particella',
     },
     legend: {
-      'Share of the parcel built on': 'Parte edificata della particella', 'under 5 %': 'meno del 5 %', '5 to 20 %': '5–20 %', '20 to 40 %': '20–40 %', '40 to 70 %': '40–70 %',
+      'Built-up share of the parcel': 'Parte edificata della particella', 'under 5 %': 'meno del 5 %', '5 to 20 %': '5–20 %', '20 to 40 %': '20–40 %', '40 to 70 %': '40–70 %',
       '70 % or more': '70 % e più', 'No building': 'Nessun edificio',
     },
     fields: {

@@ -34,7 +34,7 @@ export default defineSection({
           gate: quantity({ within: [0, null], typical: [10, 2000] }),
         },
         residential_count: {
-          type: 'int4', description: 'Number of buildings in count that have a residential use', null: 'the source of the comune has no uses of buildings', gate: presence({ within: [0, null] }),
+          type: 'int4', description: 'Number of buildings with a residential use, among the buildings in the column count', null: 'the source of the comune has no uses of buildings', gate: presence({ within: [0, null] }),
         },
         residential_footprint_m2: {
           type: 'float8', description: 'Part of footprint_m2 under buildings with a residential use, 2 decimals', unit: 'm²', null: 'as residential_count', gate: presence({ within: [0, null] }),
@@ -43,7 +43,7 @@ export default defineSection({
           type: 'float8', description: 'Share of the parcel under buildings, 0–1, 6 decimals; overlaps count once',
           gate: quantity({ within: [0, 1], moves: { step: 0.1, why: 'most parcels are almost free of buildings or almost fully built on, so a small change can move the share by 25 %' } }),
         },
-        roof_count: { type: 'int4', description: 'Number of buildings in count with a footprint of at least 10 m²', gate: 'as count' },
+        roof_count: { type: 'int4', description: 'Number of buildings with a footprint of at least 10 m², among the buildings in the column count', gate: 'as count' },
         roof_area_m2: { type: 'float8', description: 'Complete footprints of the buildings in roof_count, including parts outside the parcel, 6 decimals', unit: 'm²', gate: 'as footprint_m2' },
       },
     },

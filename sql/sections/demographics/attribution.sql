@@ -1,4 +1,4 @@
--- purpose: the census editions from which the numbers and geometries of each comune come
+-- purpose: the census editions from which the statistics and geometries of each comune come
 -- cites: istat_census
 -- reads: core.census_figures, layer.census_section
 -- writes: none

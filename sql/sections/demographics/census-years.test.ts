@@ -1,4 +1,4 @@
-/** Tests, with small tables, which year the numbers of a census section come from. */
+/** Tests, with small tables, which year the statistics of a census section come from. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -27,7 +27,7 @@ describeDatabase('the table census_figures', (engine) => {
     ({ database } = await freshContext(engine));
   });
 
-  /** @returns Year and residents of each census section that has numbers, as `2021: 5` */
+  /** @returns Year and residents of each census section that has statistics, as `2021: 5` */
   const figures = (truthful: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> =>
     rolledBack(database, async (session) => {
       await session.script(

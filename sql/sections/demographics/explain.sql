@@ -31,6 +31,6 @@ select
   f.position,
   null,
   'persons',
-  'numbers of the census section'
+  'statistics of the census section'
 from demographics d
 join census_figures f on f.section_id = d.section_id;

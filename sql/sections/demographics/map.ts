@@ -49,7 +49,7 @@ export default defineMap({
     evidence: {
       'population_total and all other numbers': 'Residenti e tutti gli altri conteggi',
       'census section that contains the representative point': 'sezione di censimento che contiene il punto rappresentativo',
-      'numbers of the census section': 'dati della sezione di censimento',
+      'statistics of the census section': 'dati della sezione di censimento',
       "share of the section's land": 'del terreno della sezione',
       persons: 'persone',
     },

@@ -1,7 +1,7 @@
 -- purpose: values, JSON block and coverage of the section demographics for one parcel, and its columns for many parcels
 -- reads: section.demographics, core.census_figures
 -- writes: api.values_demographics, api.section_demographics, api.coverage_demographics, api.columns_demographics
--- grain: one object per parcel, null if its census section has no numbers; for columns one row per parcel
+-- grain: one object per parcel, null if the parcel's census section has no statistics; for columns one row per parcel
 -- crs: none
 
 create or replace function api.values_demographics(p_row section.demographics)
@@ -77,13 +77,13 @@ begin
   where d.fid = p_fid;
 end
 $$;
-comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: numbers of the complete census section, and the parcel''s share (0–1) of the total area of the section''s land parcels. The result is null if the census section has no numbers. Result linked: true if the census section has numbers, false if it has none, null if the parcel is in no census section';
+comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: statistics of the complete census section, and the parcel''s share (0–1) of the total area of the section''s land parcels. The result is null if the census section has no statistics. Result linked: true if the census section has statistics, false if it has none, null if the parcel is in no census section';
 
 create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'if_found'
 $$;
-comment on function api.coverage_demographics(int4, text, geometry, anyelement) is 'Returns if_found. The coverage is then mapped if the numbers of the parcel''s census section are known, else not_mapped. The coverage is not_loaded if no census is loaded';
+comment on function api.coverage_demographics(int4, text, geometry, anyelement) is 'Returns if_found. The coverage is then mapped if the statistics of the parcel''s census section are known, else not_mapped. The coverage is not_loaded if no census is loaded';
 
 create or replace function api.columns_demographics(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)

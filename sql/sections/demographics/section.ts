@@ -1,4 +1,4 @@
-/** Section demographics: numbers of the census section that contains the representative point of a parcel. */
+/** Section demographics: statistics of the census section that contains the representative point of a parcel. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
@@ -22,13 +22,13 @@ const demographics = z.strictObject({
   section_id: z.string().describe('Census section'),
   parcel_share: nullable(z.number().min(0).max(1), "The parcel's share of the total area of the census section's land parcels"),
   source,
-}).meta({ id: 'Demographics', description: "Numbers of the complete census section that contains the parcel's representative point" });
+}).meta({ id: 'Demographics', description: "Statistics of the complete census section that contains the parcel's representative point" });
 
 export default defineSection({
   name: 'demographics',
   position: 80,
   title: 'Census 2021',
-  block: nullable(demographics, 'Null: the parcel is in no census section with published numbers'),
+  block: nullable(demographics, 'Null: the parcel is in no census section with published statistics'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
@@ -37,7 +37,7 @@ export default defineSection({
       key: ['fid'],
       columns: {
         fid: FID,
-        section_id: { type: 'text', description: 'SEZ21_ID of the census section, whose numbers are in core.census_figures' },
+        section_id: { type: 'text', description: 'SEZ21_ID of the census section, whose statistics are in core.census_figures' },
         parcel_share: { type: 'float8', description: 'Area of the parcel divided by the area of all land parcels of the section, 0–1, 6 decimals', gate: quantity({ within: [0, 1] }) },
       },
     },

@@ -36,7 +36,7 @@ export default defineMap({
     fields: {
       'False: the raster has no value at the parcel, and the other fields are absent': 'No: il raster non ha lì alcun valore, e non si dice altro',
       'Radiance of the cell that contains the representative point, nW cm⁻² sr⁻¹': 'Radianza della cella che contiene il punto rappresentativo, nW cm⁻² sr⁻¹',
-      'Mean of the cells whose centre is in the comune, nW cm⁻² sr⁻¹; null: no boundary of the comune is loaded, or the year has no cell':
+      'Mean of the cells whose centre is in the comune, nW cm⁻² sr⁻¹; null: no boundary of the comune is loaded, or no raster of the same year and collection has a value in the comune':
         'Media delle celle con il centro nel comune, nW cm⁻² sr⁻¹; vuoto: il suo confine non è caricato',
       'ntl_parcel / ntl_mean_comune; null: no mean, or a mean of 0': 'Radianza divisa per la media del comune; vuoto: nessuna media, o media pari a 0',
       'dark < 0.5, dim < 5, medium < 20, bright < 60, very_bright': 'buio < 0,5, tenue < 5, media < 20, forte < 60, molto forte',

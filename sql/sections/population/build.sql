@@ -3,7 +3,7 @@
 -- reads: core.parcel, core.comune_register, core.census_figures, core.building_coverage, layer.census_indicator, section.demographics, section.buildings
 -- writes: section.population
 -- incremental: rows of parcels without a change of the same section_id
--- grain: one row per land parcel in a census section with published numbers
+-- grain: one row per land parcel in a census section with published statistics
 -- crs: none; areas are from core.parcel and section.buildings, EPSG:3035
 
 -- The number of a census section begins with the code that its comune had in the census. The comune may have merged since. The total of a comune is the sum

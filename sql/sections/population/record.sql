@@ -1,7 +1,7 @@
 -- purpose: values, JSON block and coverage of the section population for one parcel, and its columns for many parcels
 -- reads: section.population, section.demographics
 -- writes: api.values_population, api.section_population, api.coverage_population, api.columns_population
--- grain: one object per parcel, null if the parcel is in no census section with numbers; for columns one row per parcel in a census section
+-- grain: one object per parcel, null if the parcel is in no census section with statistics; for columns one row per parcel in a census section
 -- crs: none
 
 create or replace function api.values_population(p_row section.population)
@@ -34,17 +34,17 @@ begin
   cross join lateral api.values_population(row(p.*)::section.population) v
   cross join lateral (select 'population/' || left(p.section_id, -7) || ' ' || p.estimation_method as place) k
   where p.fid = p_fid;
-  -- A parcel in a census section without numbers is not covered.
+  -- A parcel in a census section without statistics is not covered.
   linked := (select value is not null from demographics d where d.fid = p_fid);
 end
 $$;
-comment on function api.section_population(int4, anyelement) is 'Section population as JSON: residents of the census section distributed to the parcel by residential footprint and by area, the method and confidence of the estimate, and the residents of the comune. The result is null if the census section has no numbers. Result linked: true if the census section has numbers, false if it has none, null if the parcel is in no census section';
+comment on function api.section_population(int4, anyelement) is 'Section population as JSON: residents of the census section distributed to the parcel by residential footprint and by area, the method and confidence of the estimate, and the residents of the comune. The result is null if the census section has no statistics. Result linked: true if the census section has statistics, false if it has none, null if the parcel is in no census section';
 
 create or replace function api.coverage_population(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'if_found'
 $$;
-comment on function api.coverage_population(int4, text, geometry, anyelement) is 'Returns if_found. The coverage is then mapped if the numbers of the parcel''s census section are known, else not_mapped. The coverage is not_loaded if no census is loaded';
+comment on function api.coverage_population(int4, text, geometry, anyelement) is 'Returns if_found. The coverage is then mapped if the statistics of the parcel''s census section are known, else not_mapped. The coverage is not_loaded if no census is loaded';
 
 create or replace function api.columns_population(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
@@ -72,7 +72,7 @@ begin
     cross join lateral api.values_population(row(s.*)::section.population) v
     where s.fid = any (p_fids)
   )
-  -- A parcel in a census section without numbers is not covered.
+  -- A parcel in a census section without statistics is not covered.
   select
     p.fid,
     s.fid is not null,

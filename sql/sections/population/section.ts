@@ -23,12 +23,12 @@ export default defineSection({
   name: 'population',
   position: 120,
   title: 'Population',
-  block: nullable(population, 'Null: the parcel is in no census section with published numbers'),
+  block: nullable(population, 'Null: the parcel is in no census section with published statistics'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
     'section.population': {
-      description: 'Residents of each land parcel, estimated from its census section (section.demographics). No row: the parcel is in no census section with published numbers',
+      description: 'Residents of each land parcel, estimated from its census section (section.demographics). No row: the parcel is in no census section with published statistics',
       key: ['fid'],
       columns: {
         fid: FID,

@@ -88,7 +88,7 @@ describeWorkspace('the sections valuation and valuation_history', {
     expect(codes.get('quotation_repeated')).toBeGreaterThanOrEqual(1);
   });
 
-  it('reject each unusable row and each unusable part of a perimeter', async () => {
+  it('are built from files whose unusable rows and unusable parts of perimeters are rejected', async () => {
     const rejects = await built.database.query<{ vintage: string; code: string; n: number }>(
       'select r.vintage, j.code, count(*)::int4 as n from ledger.reject j join ledger.release r using (release_id) group by r.vintage, j.code order by r.vintage, j.code',
     );
@@ -108,7 +108,7 @@ describeWorkspace('the sections valuation and valuation_history', {
     ]);
   });
 
-  it('repair a perimeter that intersects itself, and keep all other perimeters unchanged', async () => {
+  it('are built from perimeters that are repaired only if they intersect themselves', async () => {
     const repaired = await built.database.query<{ belfiore: string; half_year: number; valid: boolean }>(
       // In 2018/2, the files of both provinces contain the comune.
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',
