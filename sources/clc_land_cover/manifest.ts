@@ -31,7 +31,7 @@ export const manifest: Manifest = {
     fid: 'see objectid',
     'shape_*': 'length and area in the file\'s CRS; not used for the same reason as Area_Ha',
   },
-  optional: { 'objectid*': 'added by exports from a database', fid: 'added by exports from a database', 'shape_*': 'added by exports from a database; shapefiles and GeoPackages have different names' },
+  optional: { id: 'missing in files that were cut', 'objectid*': 'added by exports from a database', fid: 'added by exports from a database', 'shape_*': 'added by exports from a database; shapefiles and GeoPackages have different names' },
   envelope: { records: { map: { min: 2_000_000, max: 3_000_000 } }, rejectShare: 0.001 },
   layers: ['land_cover_polygon'],
 };

@@ -145,7 +145,7 @@ describeDatabase('layers with rows', (engine) => {
         const was = await near();
         const error = await migrate(database, all).then(() => null, (thrown: MappaleError) => thrown);
         expect({ code: error?.code, exit: error?.exitCode, at: error?.at }).toEqual({ code: 'MIGRATION_LOSES', exit: 2, at: original.folder });
-        expect(error!.detail).toMatch(/^dpc_seismic: layer\.seismic_zone: .+\. The upgrade would lose 5 rows of 1 release \(2025\); of their 1 file 1 no longer exists, so their rows cannot be read again/);
+        expect(error!.detail).toMatch(/^dpc_seismic: layer\.seismic_zone: .+\. The upgrade would lose 5 rows of 1 release \(2025\), which were read from 1 file\. Files that no longer exist, so that their rows cannot be read again: ./);
         expect(error!.detail).toContain('classificazione-sismica-aggiornata-maggio-2025.csv');
         expect(error!.fix).toContain('mappale migrate --yes');
         expect(await near()).toEqual(was);
