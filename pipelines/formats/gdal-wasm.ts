@@ -247,9 +247,9 @@ const ADDED = [['FID', 'mappale fid'], ['OGR_GEOMETRY', 'mappale geometry']] as 
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '\\"')}"`;
 
-/** Returns a query in GDAL's SQL dialect. The query reads the open dataset, not the database. @param columns column names, quoted */
+/** Returns a query in GDAL's SQL dialect. The query reads the open dataset, not the database. @param columns column names, quoted; empty for all columns */
 function selection(columns: readonly string[], table: string): string {
-  return ['SELECT', columns.join(', '), 'FROM', quoted(table)].join(' ');
+  return ['SELECT', columns.length === 0 ? '*' : columns.join(', '), 'FROM', quoted(table)].join(' ');
 }
 
 function addedTo(layer: GdalLayer): string[] {

@@ -244,6 +244,12 @@ describe('a GeoPackage', () => {
     ]);
   });
 
+  it('is written and read without attribute columns', async () => {
+    const path = join(folder, 'shapes.gpkg');
+    await writeGeoPackage(path, [{ name: 'shapes', srid: 3035, geometry: 'MultiPolygon', fields: [], features: [{ values: [], geometry: polygon(4_000_000) }] }]);
+    expect((await all(path)).map(({ properties, ewkb }) => [properties, ewkb?.readUInt32LE(5)])).toEqual([[{}, 3035]]);
+  });
+
   it('is rejected if it is truncated, and the error states the number of pages', async () => {
     const path = join(folder, 'd.gpkg');
     await writeGeoPackage(path, layers);
