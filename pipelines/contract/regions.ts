@@ -65,9 +65,10 @@ const CODES: ReadonlyMap<string, number> = new Map([...REGIONS.map(({ name, code
  * `Relazione` contains `lazio`.
  */
 export function regionsInName(name: string): Region[] {
-  const words = name.normalize('NFD').replace(/\p{M}/gu, '').replace(/([a-z])([A-Z])/g, '$1 $2').split(/[^A-Za-z]+/).map((word) => word.toLowerCase());
-  const letters = words.join('');
-  const borders = new Set([0, ...words.map((_, index) => words.slice(0, index + 1).join('').length)]);
+  const letters = key(name);
+  const borders = new Set([0]);
+  let end = 0;
+  for (const word of name.normalize('NFD').replace(/\p{M}/gu, '').replace(/([a-z])([A-Z])/g, '$1 $2').split(/[^A-Za-z]+/)) borders.add(end += word.length);
   const occurs = (text: string): boolean => {
     for (let at = letters.indexOf(text); at !== -1; at = letters.indexOf(text, at + 1)) if (borders.has(at) || borders.has(at + text.length)) return true;
     return false;

@@ -10,7 +10,9 @@ const ENOUGH = 100;
 type Expected<K extends string> = ExpectedColumns<K> | ((names: readonly string[]) => ExpectedColumns<K>);
 
 export class PropertyColumns<K extends string> {
-  readonly #expected: Expected<K>;
+  readonly #expected: (names: readonly string[]) => ExpectedColumns<K>;
+  /** Number of records after which the columns are checked. */
+  readonly #enough: number;
   readonly #sink: AddedColumnSink;
   readonly #isKnown: (name: string) => boolean;
   /** Statistics of each property, by name: whether the source lists the property, the number of repetitions in records, and the number of reported samples. */
@@ -20,9 +22,10 @@ export class PropertyColumns<K extends string> {
 
   /** @param expected expected columns. If this is a function of the names of all properties, the columns are checked only at the end of the document. */
   constructor(expected: Expected<K>, sink: AddedColumnSink) {
-    this.#expected = expected;
+    this.#expected = typeof expected === 'function' ? expected : () => expected;
+    this.#enough = typeof expected === 'function' ? Infinity : ENOUGH;
     this.#sink = sink;
-    this.#isKnown = knownBy(typeof expected === 'function' ? expected([]) : expected);
+    this.#isKnown = knownBy(this.#expected([]));
   }
 
   /**
@@ -46,7 +49,7 @@ export class PropertyColumns<K extends string> {
       }
       if (!seen.known && seen.samples < MOST_SAMPLES) this.#sample(seen, name, valueOf(index));
     }
-    if (this.#records >= ENOUGH && !this.#judged && typeof this.#expected !== 'function') this.#judge();
+    if (this.#records >= this.#enough && !this.#judged) this.#judge();
     return doubled;
   }
 
@@ -68,7 +71,7 @@ export class PropertyColumns<K extends string> {
 
   #judge(): void {
     this.#judged = true;
-    const expected = typeof this.#expected === 'function' ? this.#expected([...this.#seen.keys()]) : this.#expected;
-    expectColumns([...this.#seen].flatMap(([name, { twice }]) => (twice >= this.#records ? [name, name] : [name])), expected);
+    const names = [...this.#seen].flatMap(([name, { twice }]) => (twice >= this.#records ? [name, name] : [name]));
+    expectColumns(names, this.#expected([...this.#seen.keys()]));
   }
 }

@@ -105,7 +105,7 @@ export async function lookAtRasters(probe: Probe, pattern: RegExp): Promise<Rast
   return looks;
 }
 
-function rasterPaths(entries: readonly { readonly path: string; readonly isFolder: boolean }[], pattern: RegExp): string[] {
+function rasterPaths(entries: readonly { readonly path: string; readonly isFolder: boolean }[], pattern: Pick<RegExp, 'test'>): string[] {
   return entries.filter(({ path, isFolder }) => !isFolder && !path.startsWith('__MACOSX/') && pattern.test(basename(path))).map(({ path }) => path);
 }
 
@@ -120,7 +120,7 @@ function stemOf(path: string): string {
  * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code of the schema, for a different product; `RASTER_OTHER` for a raster
  * without values in Italy
  */
-export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, schema: z.ZodType<Tile>): Promise<void> {
+export async function readTile(file: InputFile, sink: Sink, pattern: Pick<RegExp, 'test'>, schema: z.ZodType<Tile>): Promise<void> {
   const facts = await factsOf(file, pattern);
   if (await sink.reuse(facts)) return;
   const at = facts.path === '' ? file.name : `${file.name}!${facts.path}`;
@@ -154,7 +154,7 @@ function withoutItaly({ grid: { epsg, width, height, transform: [west, cellWidth
   });
 }
 
-async function factsOf(file: InputFile, pattern: RegExp): Promise<{ path: string; size: number; crc32?: number }> {
+async function factsOf(file: InputFile, pattern: Pick<RegExp, 'test'>): Promise<{ path: string; size: number; crc32?: number }> {
   if (!(await isZip(file.path))) return { path: '', size: file.size };
   const zip = await file.zip();
   try {

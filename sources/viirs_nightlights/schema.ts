@@ -16,8 +16,8 @@ export const COMPANIONS: Readonly<Record<string, string>> = {
 };
 /** Pattern of the names of COMPANIONS, such as `VNL_v22_npp-j01_2023_global_….cf_cvg.dat.tif`. The group contains the key in COMPANIONS. */
 export const COMPANION = /^VNL_[^/]*?[._-](cf_cvg|cvg|lit_mask|maximum|minimum)(?:[._-]|$)/i;
-/** File names of rasters with radiances: those of `NAME` without those of `COMPANION`. */
-export const RADIANCE = /^(?:V(?:NP|J1)46A4[^/]*\.(?:h5|tiff?)|(?!VNL_[^/]*?[._-](?:cf_cvg|cvg|lit_mask|maximum|minimum)(?:[._-]|$))VNL_[^/]*\.tiff?)$/i;
+/** Matches the file names of rasters with radiances: those of `NAME` without those of `COMPANION`. */
+export const RADIANCE: Pick<RegExp, 'test'> = { test: (name) => NAME.test(name) && !COMPANION.test(name) };
 
 /** File names of NASA's products, in which the radiance is never below zero. */
 const NASA = /^V(?:NP|J1)46A4/i;

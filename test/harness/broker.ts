@@ -1,5 +1,5 @@
 /** Sends requests of a test worker to the broker in the main process (`global-setup.ts`). */
-import { Agent, request } from 'node:http';
+import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { inject } from 'vitest';
 
@@ -11,7 +11,7 @@ import { inject } from 'vitest';
  */
 export function askBroker(path: string, method: 'GET' | 'POST' = 'GET'): Promise<string> {
   return new Promise((resolve, reject) => {
-    request(new URL(path, inject('postgresBroker')), { method, agent: new Agent({ keepAlive: false }) }, (response) => {
+    request(new URL(path, inject('postgresBroker')), { method, agent: false }, (response) => {
       text(response).then((body) => response.statusCode === 200 ? resolve(body) : reject(new Error(body)), reject);
     }).on('error', reject).end();
   });
