@@ -54,11 +54,12 @@ export function byteLine({ files, of, have, total, came, elapsedMs, names }: Byt
   return `${done}${byteText(have)}${total === null ? '' : ` of ${byteText(total)}`}${rate > 0 ? `, ${byteText(Math.round(rate))}/s` : ''}${left}; ${files} of ${of} files done${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
 }
 
-/** Number format for all calls, because `toLocaleString` would look up the locale in each call and slow down fast readers. */
-const GROUPED = new Intl.NumberFormat('en-US');
+let grouped: Intl.NumberFormat | undefined;
 
+/** Formats a number with thousands separators. Creates the format at the first call only, because looking up the locale is slow. */
 export function group(n: number): string {
-  return GROUPED.format(n);
+  grouped ??= new Intl.NumberFormat('en-US');
+  return grouped.format(n);
 }
 
 /** Returns the number of seconds since a start time. @param startedAt start time from `performance.now()` */

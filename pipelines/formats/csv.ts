@@ -5,7 +5,7 @@
 import { isAscii } from 'node:buffer';
 import { Readable, pipeline } from 'node:stream';
 import { TextDecoder } from 'node:util';
-import { CsvError, parse, type Info } from 'csv-parse';
+import type { CsvError, Info } from 'csv-parse';
 import { MappaleError, inputError } from '../errors.ts';
 import { ODD_TEXT, withoutDoubles } from './malformed-text.ts';
 import { isUtf8 } from './streams.ts';
@@ -63,6 +63,8 @@ interface Parsed {
  */
 export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions): Promise<CsvReader> {
   const { at } = options;
+  // Imports the parser on demand, because most commands read no CSV.
+  const { CsvError, parse } = await import('csv-parse');
   const parser = parse({
     delimiter: options.delimiter,
     quote: options.quote === null ? false : '"',
@@ -79,7 +81,7 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     try {
       return (await iterator.next()).value ?? null;
     } catch (error) {
-      throw malformed(error, at);
+      throw error instanceof CsvError ? malformed(error, at) : error;
     }
   };
 
@@ -137,8 +139,7 @@ function lineOf(raw: string): string {
   return raw.slice(start, end);
 }
 
-function malformed(error: unknown, at: string): unknown {
-  if (error instanceof MappaleError || !(error instanceof CsvError)) return error;
+function malformed(error: CsvError, at: string): MappaleError {
   const line = typeof error['lines'] === 'number' ? `:${error['lines']}` : '';
   return inputError('the CSV cannot be divided into records', {
     code: 'CSV_MALFORMED', at: `${at}${line}`, detail: `expected fields with the publisher's quotes, found: ${error.message}`,

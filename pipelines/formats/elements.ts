@@ -2,9 +2,12 @@
  * Reads wanted elements of a long XML document one after another. Passes each wanted element to a handler as a tree, together with the element's unchanged
  * text. Only one wanted element is in memory at a time.
  */
-import { SaxesParser } from 'saxes';
+import { createRequire } from 'node:module';
+import type { SaxesParser } from 'saxes';
 import { MappaleError } from '../errors.ts';
-import { MOST_DEPTH } from './xml.ts';
+
+/** Maximum nesting of elements. The publishers' documents have about ten levels. */
+export const MOST_DEPTH = 100;
 
 /** An XML element. Element names have no namespace prefix. */
 export interface Element {
@@ -51,11 +54,17 @@ interface ElementHandler {
 
 /** Size in UTF-16 code units of the pieces that are passed to the parser. The parser's buffered text is measured after each piece. */
 const PIECE = 65_536;
+
+let Parser: typeof SaxesParser | undefined;
+
 /**
- * Empty subclass of the parser, for speed. Parsing with an instance of SaxesParser itself takes three times as long (measured: saxes 6 on Node 20, with all
- * these handlers).
+ * Creates a parser of an empty subclass, for speed. Parsing with an instance of SaxesParser itself takes three times as long (measured: saxes 6 on Node 20,
+ * with all these handlers). Loads saxes at the first call, because its regular expressions take as long to compile as Node takes to start.
  */
-class Parser extends SaxesParser {}
+function newParser(): SaxesParser {
+  Parser ??= class extends (createRequire(import.meta.url)('saxes') as typeof import('saxes')).SaxesParser {};
+  return new Parser();
+}
 
 /** Number of UTF-16 code units to keep from the start of an element that is too long. */
 const EXCERPT_CHARS = 65_536;
@@ -71,7 +80,7 @@ interface Open extends Element {
  * two tags are limited, so that a document cannot fill the memory.
  */
 export class ElementReader {
-  readonly #parser = new Parser();
+  readonly #parser = newParser();
   /** Length of the text in the parser's buffer: the number of UTF-16 code units since the last event. */
   #held = 0;
   readonly #handler: ElementHandler;

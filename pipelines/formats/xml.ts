@@ -1,5 +1,6 @@
 /** Parses single elements of a long XML document, with namespaces and exact positions. A malformed element does not affect the other elements. */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { MOST_DEPTH } from './elements.ts';
 
 /** Line and column, both from 1. */
 export interface Place {
@@ -33,8 +34,6 @@ export interface XmlElement {
   readonly place: Place;
 }
 
-/** Maximum nesting of elements. The publishers' documents have about ten levels. */
-export const MOST_DEPTH = 100;
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
 
 /**
