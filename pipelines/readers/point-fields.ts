@@ -11,15 +11,15 @@ import { isNoData } from './no-data.ts';
  */
 export const text = z.string().transform((value) => value.replace(/(?:[ \t\r\n\f\v]|(?<![\u00c2\u00c3])\u00a0)+/g, ' ').replace(/^ | $/g, ''));
 
-/** Schema of an optional text; null for an empty text, or for a mark such as `-` or `n.d.`. */
-export const optionalText = text.transform((value) => (/^(?:|-+|n\.?d\.?|non disponibile)$/i.test(value) ? null : value));
+/** Schema of an optional text; null for an empty text, or for a mark such as `-`, `n.d.` or `NULL`. */
+export const optionalText = text.transform((value) => (/^(?:|-+|n\.?d\.?|non disponibile|null)$/i.test(value) ? null : value));
 
 export const requiredText = text.pipe(z.string().min(1, 'expected a text'));
 
-/** Schema of degrees with a decimal point or comma; null for an empty text, dashes, or a number that means "no value". */
+/** Schema of degrees with a decimal point or comma; null for an empty text, dashes, `NULL`, or a number that means "no value". */
 export const coordinate = z.string().transform((value, context) => {
   const written = value.trim();
-  if (/^-*$/.test(written) || isNoData(written)) return null;
+  if (/^(?:-*|null)$/i.test(written) || isNoData(written)) return null;
   if (/^[+-]?(?:\d{1,15}(?:[.,]\d*)?|[.,]\d+)$/.test(written)) return Number(written.replace(',', '.'));
   context.addIssue({ code: 'custom', message: 'expected degrees or nothing' });
   return z.NEVER;

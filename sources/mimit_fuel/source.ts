@@ -14,7 +14,8 @@ const WHOLE: WholeName = { whole: /^anagrafica_impianti_attivi(?:[-_]?\d{8}|[-_]
 async function recognise(probe: Probe): Promise<Recognition | null> {
   if (probe.entries !== null) return null;
   const [first = '', header = ''] = decodeLine(probe.head.subarray(0, 4096)).replace(/^\uFEFF/, '').split(/\r?\n/, 2);
-  if (!resembles(header.split(separatorOf(header)), EDITIONS)) return null;
+  // A copy without the line of the extraction begins with the header.
+  if (![header, first].some((line) => resembles(line.split(separatorOf(line)), EDITIONS))) return null;
   const [, iso, italian = ''] = /(\d{4}-\d{2}-\d{2})|(\d{2}\/\d{2}\/\d{4})/.exec(first) ?? [];
   const vintage = iso !== undefined && isDay(iso) ? iso : isoDate(italian);
   if (vintage === null) {
