@@ -24,6 +24,8 @@ const LONGEST = 500;
  */
 const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;
 const NUMBER = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)?(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?';
+/** Matches a house number without a space before it, as in `VIA ROMA15`. Shorter words are often codes of roads, such as `SP15`. */
+const GLUED = /(?<![a-z])([a-z]{4,})(?=\d)/g;
 const ALONE = new RegExp(`^\\s*${NUMBER}\\s*$`);
 const AT_END = new RegExp(`^(.*[^\\s\\d])[\\s]+${NUMBER}\\s*$`);
 const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|senza\s+numero(?:\s+civico)?)\s*$/;
@@ -31,7 +33,7 @@ const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|sen
 /** @param address null if not published; a text of more than 500 characters is treated as null */
 export function splitAddress(address: string | null): SplitAddress {
   const written = address === null || address.length > LONGEST ? '' : address;
-  const text = fold(written).replace(/\s+/g, ' ').trim().replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '');
+  const text = fold(written).replace(/\s+/g, ' ').trim().replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '').replace(GLUED, '$1 ');
   const { street, number, exponent, colour } = cut(text);
   const { type, otherTypes, tokens } = normaliseFolded(street);
   return {

@@ -4,7 +4,7 @@
  */
 import type { Database, Session } from '../db/index.ts';
 import { analyze, createSchema, dropOthers, dropSchema, giveTable, lookInLocally, schemasLike, tablesIn } from '../db/ddl.ts';
-import { inWorkspace, provideMembers, provideRegion, viewOfLayer, viewOfPublished, WaitingViews } from '../db/layers.ts';
+import { inWorkspace, provideMembers, provideRegion, viewOfLayer, viewOfPublished, WaitingViews, type View } from '../db/layers.ts';
 import { OnNodes } from '../db/distributed.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
@@ -83,7 +83,7 @@ export async function join(
   const stale = products.filter((product) => product.stale !== null);
   await database.session((session) => prepare(session, schema, region, stale));
   const nodes = await OnNodes.open(database, region, published);
-  const views = new WaitingViews();
+  const views = new WaitingViews(schema);
   const isPatched = nodes === null && products.some((product) => product.incremental);
   const incremental = isPatched ? new IncrementalBuild(region, products, published, { ...options, views }) : null;
   // In an incremental build, tables depend on each other's patches and are therefore built one after another.
@@ -227,13 +227,13 @@ async function prepare(session: Session, schema: string, region: number, stale: 
 }
 
 /**
- * Returns the statement that creates a view of a layer's current rows for a region or Italy, as in `viewOfLayer`.
+ * Returns a view of a layer's current rows for a region or Italy, as in `viewOfLayer`.
  * @throws MappaleError `LAYER_UNKNOWN` (exit 1)
  */
 export async function viewOfCurrentRows(
   session: Session, schema: string, layer: Relation,
   { sources, inventory, region }: Pick<JoinOptions, 'sources' | 'inventory'> & { readonly region: number },
-): Promise<string> {
+): Promise<View> {
   const source = sourceOfLayer(sources, layer);
   if (source === undefined) {
     throw new MappaleError(`layer ${layer} is read, but no source fills the layer`, {

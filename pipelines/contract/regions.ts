@@ -55,7 +55,8 @@ function key(text: string): string {
 const ALIASES: Readonly<Record<string, number>> = {
   valledaostavalleedaoste: 2, valleaosta: 2, trentinoaltoadigesudtirol: 4, trentinoaltoadigepatrento: 4,
   trentinoaltoadigepabolzano: 4, trentino: 4, altoadige: 4, sudtirol: 4,
-  southtyrol: 4, aostavalley: 2, piedmont: 1, lombardy: 3, tuscany: 9, apulia: 16, sicily: 19, sardinia: 20, emilia: 8, friuli: 6, valleedaoste: 2,
+  southtyrol: 4, aostavalley: 2, piedmont: 1, lombardy: 3, tuscany: 9, apulia: 16, sicily: 19, sardinia: 20, emilia: 8, friuli: 6,
+  friuliveneziag: 6, valleedaoste: 2,
 };
 
 const CODES: ReadonlyMap<string, number> = new Map([...REGIONS.map(({ name, code }) => [key(name), code] as const), ...Object.entries(ALIASES)]);

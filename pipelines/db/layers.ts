@@ -24,40 +24,53 @@ export async function inWorkspace<T>(database: Database, schema: string, work: (
   });
 }
 
-/** Returns the statement that creates a view in a workspace, with a named statement as the view's query. */
-function viewOf(schema: string, table: string, statement: string, names: Names = {}): string {
-  return workspace('view', { schema, view: table, rows: { sql: workspace(statement, names) } });
+/** A view of a workspace. */
+export interface View {
+  /** Statement that creates the view. */
+  readonly sql: string;
+  /** `added` if rows for this view were added to `current_place`, so that the statistics of `current_place` are out of date. */
+  readonly places: 'added' | 'none';
+}
+
+/** Returns a view of a workspace, with a named statement as the view's query. */
+function viewOf(schema: string, table: string, statement: string, names: Names = {}): View {
+  return { sql: workspace('view', { schema, view: table, rows: { sql: workspace(statement, names) } }), places: 'none' };
 }
 
 /** Creates a view in a workspace, with a named statement as its query. */
 export async function provide(session: Session, schema: string, table: string, statement: string, names: Names = {}): Promise<void> {
-  await session.query(viewOf(schema, table, statement, names));
+  await session.query(viewOf(schema, table, statement, names).sql);
 }
 
-/** Creates several views in one request. @param views statements that create the views */
-export async function provideAll(session: Session, views: readonly string[]): Promise<void> {
-  if (views.length > 0) await session.script(views.join(';\n'), 'sql/statements/workspace.sql, view');
+/** Creates several views in one request. */
+export async function provideAll(session: Session, schema: string, views: readonly View[]): Promise<void> {
+  if (views.some(({ places }) => places === 'added')) await session.query(workspace('analyze_places', { schema }));
+  if (views.length > 0) await session.script(views.map(({ sql }) => sql).join(';\n'), 'sql/statements/workspace.sql, view');
 }
 
 /** Views of a workspace, each created shortly before SQL first reads the view. A refresh of few rows reads few of the roughly one hundred inputs. */
 export class WaitingViews {
-  readonly #waiting = new Map<Relation, (session: Session) => Promise<string>>();
+  readonly #schema: string;
+  readonly #waiting = new Map<Relation, (session: Session) => Promise<View>>();
 
-  /** @param statement returns the statement that creates the view */
-  add(relation: Relation, statement: (session: Session) => Promise<string>): void {
-    this.#waiting.set(relation, statement);
+  constructor(schema: string) {
+    this.#schema = schema;
+  }
+
+  add(relation: Relation, view: (session: Session) => Promise<View>): void {
+    this.#waiting.set(relation, view);
   }
 
   /** Creates the views of these relations that do not exist yet. Call outside a transaction that may be rolled back. */
   async provide(session: Session, relations: readonly Relation[]): Promise<void> {
-    const views: string[] = [];
+    const views: View[] = [];
     for (const relation of new Set(relations)) {
-      const statement = this.#waiting.get(relation);
-      if (statement === undefined) continue;
+      const view = this.#waiting.get(relation);
+      if (view === undefined) continue;
       this.#waiting.delete(relation);
-      views.push(await statement(session));
+      views.push(await view(session));
     }
-    await provideAll(session, views);
+    await provideAll(session, this.#schema, views);
   }
 
   /** Creates all views that do not exist yet. */
@@ -100,10 +113,10 @@ function distinct(values: readonly number[]): number[] {
 }
 
 /**
- * Returns the statement that creates a view of a layer's current rows in a workspace. The tables `current_member` and `current_place` must exist in the
+ * Returns a view of a layer's current rows in a workspace. The tables `current_member` and `current_place` must exist in the
  * workspace. Adds the current places to `current_place`.
  */
-export async function viewOfLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<string> {
+export async function viewOfLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<View> {
   const layer = tableOf(relation);
   const names = { schema, layer, from: placeOf(relation) };
   const rows: string[] = [];
@@ -118,7 +131,7 @@ export async function viewOfLayer(session: Session, schema: string, relation: Re
     rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.flatMap(({ releaseIds }) => releaseIds)), series: columns.series ?? [], place: columns.place }));
   }
   const sql = rows.length === 0 ? workspace('no_rows', names) : rows.join('\nunion all\n');
-  return workspace('view', { schema, view: layer, rows: { sql } });
+  return { sql: workspace('view', { schema, view: layer, rows: { sql } }), places: parts.length > 0 ? 'added' : 'none' };
 }
 
 /**
@@ -170,11 +183,11 @@ export async function repeatingMembers(
 }
 
 /**
- * Returns the statement that creates a view of a published table in a workspace.
+ * Returns a view of a published table in a workspace.
  * @param partition partition that the view reads; null for a view without rows
  * @param nodes `one`: all published tables are on this node; `any`: a table may be on other nodes, and is then copied
  */
-export async function viewOfPublished(session: Session, schema: string, relation: Relation, partition: string | null, nodes: 'one' | 'any'): Promise<string> {
+export async function viewOfPublished(session: Session, schema: string, relation: Relation, partition: string | null, nodes: 'one' | 'any'): Promise<View> {
   const from = nodes === 'one' ? publishedPlace(relation, partition) : await publishedAtHand(session, schema, relation, partition);
   return viewOf(schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from });
 }

@@ -3,7 +3,7 @@
  */
 import { rowsOf } from '../db/comparing.ts';
 import { createSchema } from '../db/ddl.ts';
-import { inWorkspace, provideAll, provideMembers, provideParcels, provideRegion, viewOfPublished } from '../db/layers.ts';
+import { inWorkspace, provideAll, provideMembers, provideParcels, provideRegion, viewOfPublished, type View } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
 import type { Database } from '../db/index.ts';
 import type { Context } from '../run/context.ts';
@@ -166,12 +166,12 @@ async function onRerun<T>(
     await provideMembers(session, schema, rankFiles(inventory.used(code)));
     await provideParcels(session, schema, parcels.currentTable, fids, file.parcels);
     await providePublishedParcels(session, schema, { schema: 'core', table: parcels.currentTable }, null);
-    const views: string[] = [];
+    const views: View[] = [];
     for (const read of reads) {
       views.push(schemaOf(read) === 'layer' ? await viewOfCurrentRows(session, schema, read, { sources, inventory, region: code })
         : await viewOfPublished(session, schema, read, published.get(read)?.currentTable ?? null, 'any'));
     }
-    await provideAll(session, views);
+    await provideAll(session, schema, views);
     if (!isBasic) {
       for (const rule of rules) {
         const [made] = rule.writes;

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'dpc_seismic',
-  version: 1,
+  version: 2,
   title: 'Protezione Civile: seismic zones of comuni',
   italianTitle: 'Protezione Civile: zone sismiche dei comuni',
   attribution: {

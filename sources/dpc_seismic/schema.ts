@@ -19,8 +19,11 @@ export const EDITIONS = {
 /** The editions until 2022 have no car plate codes. */
 export const OPTIONAL = ['sigla'] as const;
 
-/** Pattern of a label, such as `3`, `2B` or `2A-3A-3B`. The editions until 2022 write several zones without dashes, such as `2A3A3B` and `12A`. */
-const LABEL = /^[1-4][ABS]?(-?[1-4][ABS]?)*$/;
+/**
+ * Pattern of a label, such as `3`, `2B` or `2A-3A-3B`. The editions until 2022 write several zones without dashes, such as `2A3A3B` and `12A`. Since 2025,
+ * Basilicata has subzones from `1a` to `3b`, including `2c` and `2d`.
+ */
+const LABEL = /^[1-4][A-DS]?(-?[1-4][A-DS]?)*$/i;
 
 /** Returns the most severe zone of a label, which is the smallest digit. */
 export function mostSevere(label: string): number {
@@ -35,6 +38,6 @@ export const schema = z
     sigla: trimmed.pipe(z.string().regex(/^([A-Z]{2})?$/, 'expected two capital letters')).transform((sigla) => (sigla === '' ? null : sigla)),
     name: trimmed.pipe(z.string().min(1, 'expected a name')),
     istat_code: trimmed.pipe(z.string().regex(/^\d{4,6}$/, 'expected four to six digits')).transform((code) => code.padStart(6, '0')),
-    label: trimmed.pipe(z.string().regex(LABEL, 'expected zones 1–4, each with A, B, S or nothing, joined by dashes')),
+    label: trimmed.pipe(z.string().regex(LABEL, 'expected zones 1–4, each with A, B, C, D, S or nothing, joined by dashes')),
   })
   .transform((row) => ({ ...row, zone: mostSevere(row.label) }));

@@ -31,10 +31,10 @@ const raw_comune: Columns = {
   belfiore: 'text not null',
 };
 
-/** Returns whether this is the header of an edition before 2021. In such an edition, the names of the NUTS columns have no year. */
+/** Returns whether this is the header of an edition before 2021. In such an edition, the names of the NUTS columns have no year, or the year 2010. */
 function isBefore2021(header: readonly string[]): boolean {
-  const names = header.map(normaliseHeader);
-  return ['nuts1', 'nuts2', 'nuts3'].every((name) => names.includes(name));
+  const nuts = header.map(normaliseHeader).filter((name) => name.includes('nuts'));
+  return nuts.length > 0 && nuts.every((name) => !/20(?!10)\d\d/.test(name));
 }
 
 const BEFORE_2021: Recognition = {

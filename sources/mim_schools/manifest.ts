@@ -39,7 +39,7 @@ export const manifest: Manifest = {
     SEDESCOLASTICA: 'whether the site has lessons',
   },
   envelope: {
-    records: { STAT: { min: 40_000, max: 70_000 }, PAR: { min: 8_000, max: 20_000 }, AUTSTAT: { min: 900 }, AUTPAR: { min: 100 } },
+    records: { STAT: { min: 40_000, max: 70_000 }, PAR: { min: 8_000, max: 20_000 }, AUTSTAT: { min: 900 }, AUTPAR: { min: 50 } },
     rejectShare: 0.01,
   },
   layers: ['school'],

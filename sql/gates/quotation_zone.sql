@@ -20,32 +20,31 @@ quoted as (
     zona
   from quotation
   where member_id in (select member_id from present)
+),
+elaboration as (
+  select distinct
+    half_year,
+    elaborated
+  from omi_quotation
+  where member_id in (select member_id from present)
 )
 select
   k.half_year::text as slice,
   count(*) as known,
-  count(*) filter (
-    where not exists (
-      select
-      from quoted q
-      where q.belfiore = k.belfiore
-        and q.zona = k.zona
-        and q.half_year = k.half_year
-    )
-  ) as broken
+  count(*) filter (where q.zona is null) as broken
 from quotation_zone k
 join omi_zone z
   on z.member_id = k.member_id
   and z.position = k.position
+-- Reads only half-years that have ZONE and VALORI of the same elaboration, because other half-years cannot show a truncated file.
+join elaboration e
+  on e.half_year = k.half_year
+  and e.elaborated = z.elaborated
+left join quoted q
+  on q.belfiore = k.belfiore
+  and q.zona = k.zona
+  and q.half_year = k.half_year
 where z.prevalent_cod_tip < 101
   and k.member_id in (select member_id from present)
-  -- Reads only half-years that have ZONE and VALORI of the same elaboration, because other half-years cannot show a truncated file.
-  and (k.half_year, z.elaborated) in (
-    select
-      half_year,
-      elaborated
-    from omi_quotation
-    where member_id in (select member_id from present)
-  )
 group by k.half_year
 order by k.half_year;

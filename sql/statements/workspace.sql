@@ -72,6 +72,10 @@ select
   *
 from unnest($2::int4[], $3::text[], $4::text[])
 
+-- statement: analyze_places
+-- Without statistics, PostgreSQL expects few places and few rows of the layer. It then reads a national layer again for each row that it joins.
+analyze :"schema".current_place
+
 -- statement: some_parcels
 select *
 from :"from"

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { beforeAll } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { createSchema } from '../../pipelines/db/ddl.ts';
-import { inWorkspace, provideMembers, provideRegion, viewOfLayer } from '../../pipelines/db/layers.ts';
+import { inWorkspace, provideAll, provideMembers, provideRegion, viewOfLayer } from '../../pipelines/db/layers.ts';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import { multiPolygon } from '../../pipelines/formats/kml.ts';
 import type { MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
@@ -90,7 +90,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
         if (!there!.there) {
           const table = tableOf(relation);
           const rows = currentRows(inventory.current(region.code, relation), inventory.files, table, source.places?.[table] ?? null);
-          await session.query(await viewOfLayer(session, schema, relation, rows));
+          await provideAll(session, schema, [await viewOfLayer(session, schema, relation, rows)]);
         }
       }
       await session.transaction(() => runTableFile(session, schema, file, null));

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import { createSchema } from '../../pipelines/db/ddl.ts';
-import { inWorkspace, provideMembers, provideRegion, viewOfLayer } from '../../pipelines/db/layers.ts';
+import { inWorkspace, provideAll, provideMembers, provideRegion, viewOfLayer } from '../../pipelines/db/layers.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { comuneKey, localityKey } from '../../pipelines/address/normalise.ts';
 import { parseQuery, type ComuneHit } from '../../pipelines/address/parse-query.ts';
@@ -115,7 +115,7 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
     await inWorkspace(database, 'build_18', async (session) => {
       await provideRegion(session, 'build_18', 18, 'Calabria');
       const view = async (layer: Relation, releases: readonly number[]): Promise<void> => {
-        await session.query(await viewOfLayer(session, 'build_18', layer, { releases, files: [], parts: [], columns: null }));
+        await provideAll(session, 'build_18', [await viewOfLayer(session, 'build_18', layer, { releases, files: [], parts: [], columns: null })]);
       };
       // Only addresses are loaded, without the cadastre.
       await session.query('create table parcel (belfiore text)');
