@@ -5,11 +5,12 @@ import type { Log } from '../log.ts';
 import type { Session } from './types.ts';
 
 export interface Violation extends Check {
-  /** Number of rows that the query returned, at most 1,000. */
+  /** Number of rows that the query returned, at most `COUNTED`. */
   readonly rows: number;
   readonly samples: readonly Record<string, unknown>[];
 }
 
+/** Maximum number of rows that a check counts. */
 const COUNTED = 1000;
 const SAMPLES = 10;
 
@@ -19,8 +20,8 @@ export async function runChecks(session: Session, checks: readonly Check[]): Pro
   for (const check of checks) {
     try {
       await session.script(`begin; declare violations no scroll cursor for\n${check.sql}`, check.file);
-      const rows = await session.query('fetch 1000 from violations');
-      if (rows.length > 0) violations.push({ ...check, rows: Math.min(rows.length, COUNTED), samples: rows.slice(0, SAMPLES) });
+      const rows = await session.query(`fetch ${COUNTED} from violations`);
+      if (rows.length > 0) violations.push({ ...check, rows: rows.length, samples: rows.slice(0, SAMPLES) });
     } finally {
       await session.query('rollback');
     }

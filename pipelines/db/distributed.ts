@@ -54,7 +54,7 @@ export async function prepareNodes(session: Session, label: string, action: 'loo
 /**
  * Distributes the tables that are partitioned by `fid`, and their former partitions, with all rows. Skips tables that are already distributed. If the role is a
  * superuser, also revokes the right of other roles to run commands on the nodes. Call inside a transaction, after migrations and `prepareNodes`.
- * @returns the steps as text
+ * @returns the steps as text @throws MappaleError `NODE_NOT_RESTRICTED` (exit 2)
  */
 export async function distribute(session: Session): Promise<string[]> {
   await modifySequentially(session);
@@ -64,7 +64,15 @@ export async function distribute(session: Session): Promise<string[]> {
     for (const { name: held } of await session.query<{ name: string }>(statement('local_rows'), [name])) await session.query(statement('drop_local_rows'), [held]);
   }
   const { super: isSuperuser } = await one<{ super: boolean }>(session, statement('is_superuser'));
-  if (tables.length > 0 && isSuperuser) await session.query(statement('restrict'));
+  if (tables.length > 0 && isSuperuser) {
+    const [failed] = await session.query<{ node: string; result: string }>(statement('restrict'));
+    if (failed !== undefined) {
+      throw new MappaleError(`the node ${failed.node} cannot revoke the right to run commands on other nodes`, {
+        code: 'NODE_NOT_RESTRICTED', kind: 'usage', detail: `expected that only the loading role keeps the right, found: ${failed.result}`,
+        hint: 'The role must be a superuser on each node. Nothing was distributed. Repair the node, then run the same command again.',
+      });
+    }
+  }
   return tables.map(({ name }) => `${name}: distributed by fid`);
 }
 

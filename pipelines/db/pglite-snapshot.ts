@@ -19,10 +19,10 @@ const FOLDER = 'pipelines/db';
 /** Path of the snapshot of the extensions. The name contains the versions of PGlite and of its PostGIS package. */
 const EXTENSIONS_FILE = join(ROOT, FOLDER, 'extensions-pglite-0-5-8-postgis-0-2-8.br');
 
-/** Matches the files that determine the content of a new database: all files of `sql`, and the SQL of the sources. */
-const CONTENT = /^sql\/|\.sql$/;
+/** Matches the files that determine the content of a new database: all files of `sql`, and the SQL, layers and manifests of the sources. */
+const CONTENT = /^sql\/|\.sql$|\/(?:layers|manifest)\.[jt]s$/;
 
-/** Returns the path of the snapshot of all tables. The name contains the digest of the SQL, so that the program never uses a snapshot of other SQL. */
+/** Returns the path of the snapshot of all tables. The name contains the digest of these files, so that the program never uses a snapshot of other files. */
 async function tablesFile(): Promise<string> {
   const hash = createHash('sha256');
   for (const folder of ['sql', 'sources']) {

@@ -9,6 +9,7 @@ import { drawingsOf, mapOf } from '../contract/section-maps.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import { boxOfTile, unitDegrees, vectorTile, type TileFeature, type TileNumber, type TileValue } from '../formats/vector-tile.ts';
 import { cellsOf, columnsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
+import { publicationChanged } from './publication.ts';
 
 /** Media type of a tile. */
 export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
@@ -165,7 +166,7 @@ function drawnNames(sections: readonly string[]): readonly { readonly value: str
 
 /**
  * Returns a tile of one region, which contains the comuni and, at zooms with parcels, the parcels with the drawn values.
- * @throws MappaleError (kind `database`)
+ * @throws MappaleError (kind `database`), `PUBLICATION_CHANGED` if the comuni and the parcels are from different publications
  */
 export async function regionTile(ask: Ask, region: number, sections: readonly string[], tile: TileNumber): Promise<Tile> {
   const outlines = await drawnComuni(ask, tile, region);
@@ -173,7 +174,8 @@ export async function regionTile(ask: Ask, region: number, sections: readonly st
   if (outlines.facts !== null && outlines.drawings !== null) parts.push(vectorTile(tile, 'comuni', comuni(outlines.facts), outlines.drawings));
   if (tile.z >= EXPORTED_ZOOMS.parcels) {
     const drawn = drawnSections(sections).map(({ name }) => name);
-    const { facts, drawings, values } = await drawnParcels(ask, tile, KINDS, drawn, [firstFid(region), firstFid(region + 1)]);
+    const { publication, facts, drawings, values } = await drawnParcels(ask, tile, KINDS, drawn, [firstFid(region), firstFid(region + 1)]);
+    if (publication !== outlines.publication) throw publicationChanged();
     if (facts !== null && drawings !== null) {
       const columns = columnsOf(drawn).map(({ name }) => name);
       const places = drawnNames(drawn).map(({ value, coverage }) => ({ value, at: columns.indexOf(value), coverage, coverageAt: columns.indexOf(coverage) }));

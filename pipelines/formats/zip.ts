@@ -307,7 +307,10 @@ export class ZipArchive {
    */
   static async open(path: string): Promise<ZipArchive> {
     const handle = await open(path, 'r');
-    const { size } = await handle.stat();
+    const { size } = await handle.stat().catch(async (error: unknown) => {
+      await handle.close();
+      throw error;
+    });
     return ZipArchive.#from(new Bytes({ handle, path }, 0, size), maskTaxCode(basename(path)), () => handle.close());
   }
 

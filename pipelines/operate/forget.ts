@@ -4,10 +4,13 @@
 import { basename, resolve } from 'node:path';
 import { VERSION } from '../program.ts';
 import type { Context } from '../run/context.ts';
+import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
+import { who } from '../ledger/hold.ts';
 import type { Acceptance } from '../ledger/ledger.ts';
+import { publications } from '../ledger/published.ts';
 import { withRun } from '../ledger/runs.ts';
 import { refresh, type RefreshReport } from '../run/refresh.ts';
 import { vintageText } from '../contract/vintage.ts';
@@ -29,8 +32,8 @@ interface ForgetOptions {
 }
 
 /**
- * Forgets a file, or uses a forgotten file again. If the refresh fails, even for a single region, the file returns to its previous state. @param file path,
- * name, or at least the first 8 characters of the sha256
+ * Forgets a file, or uses a forgotten file again. If the refresh fails, even for a single region, the file returns to its previous state, and the regions that
+ * the refresh published are refreshed again. @param file path, name, or at least the first 8 characters of the sha256
  * @throws MappaleError `FILE_NOT_LOADED`, `FILE_NOT_UNIQUE` (exit 2)
  */
 export async function forget(context: Context, file: string, { undo = false, reason = null, accept = null }: ForgetOptions = {}): Promise<Forgotten> {
@@ -59,12 +62,38 @@ export async function forget(context: Context, file: string, { undo = false, rea
   );
   const [before, after] = undo ? ['forgotten', 'loaded'] as const : ['loaded', 'forgotten'] as const;
   await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(after));
-  // Refreshes all published regions. The refresh rebuilds only regions that use the file, because the other regions are not stale.
-  const report = await refresh(context, { command: 'forget', data: null, regions: null, parallel: 2, accept, force: true }).catch(async (error: unknown) => {
+  const options = { command: 'forget', data: null, parallel: 2, force: true };
+  const published = await publishedTexts(database);
+  /** Restores the previous state of the file, and refreshes the regions that were published in the meantime. */
+  const restore = async (): Promise<Pick<RefreshReport, 'units' | 'failures'>> => {
     await mark(before);
+    const changed = [...(await publishedTexts(database))].filter(([region, text]) => published.get(region) !== text).map(([region]) => region);
+    if (changed.length === 0) return { units: [], failures: [] };
+    // The quality gate compares with the tables that were just published, and must not refuse to restore the earlier tables.
+    const restoring = { who: who(context.config.host), why: 'forget failed, and the regions are restored' };
+    return refresh(context, { ...options, regions: changed.filter((region) => region > 0), accept: restoring }).catch((error: unknown) => {
+      if (!(error instanceof MappaleError)) throw error;
+      return { units: [], failures: [error] };
+    });
+  };
+  // Refreshes all published regions. The refresh rebuilds only regions that use the file, because the other regions are not stale.
+  let report = await refresh(context, { ...options, regions: null, accept }).catch(async (error: unknown) => {
+    await restore();
     throw error;
   });
-  // If a region fails, for example at the quality gate, restores the previous state of the file.
-  if (report.failures.length > 0) await mark(before);
+  if (report.failures.length > 0) {
+    // A region failed, for example at the quality gate. Other regions may have been published.
+    const { units, failures } = await restore();
+    report = { ...report, units: [...report.units, ...units], failures: [...report.failures, ...failures] };
+  }
   return { files: matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 })), report };
+}
+
+/** Returns the names and inputs of the published tables of each region, as text. */
+async function publishedTexts(database: Database): Promise<Map<number, string>> {
+  const texts = new Map<number, string>();
+  for (const [region, tables] of await publications(database)) {
+    texts.set(region, [...tables.values()].map(({ partition, fingerprint }) => `${partition} ${fingerprint}`).sort().join('\n'));
+  }
+  return texts;
 }

@@ -13,9 +13,9 @@ import { firstIssue, shown } from './refusal.ts';
 
 /**
  * Returns the columns of a raster that the staging table `raw_tile` and the layer of each raster source share.
- * @param region unit of the values, as text
+ * @param unit unit of the values, as text
  */
-function tileColumns(region: string) {
+function tileColumns(unit: string) {
   return {
     name: ['text not null', 'Name of the raster as published, without its extension. Where rasters overlap, the first by name counts.'],
     epsg: ['int4 not null', 'EPSG number of the CRS of the cells.'],
@@ -31,8 +31,8 @@ function tileColumns(region: string) {
     block_width: ['int4 not null', 'Number of columns of the blocks in which the file is stored.'],
     block_height: ['int4 not null', 'Number of rows of the blocks in which the file is stored.'],
     cells: ['int8 not null', 'Number of cells with a value, in blocks that overlap Italy.'],
-    min_value: ['float8', `Lowest value of the cells in blocks that overlap Italy, ${region}; null if no cell has a value.`],
-    max_value: ['float8', `Highest value of the cells in blocks that overlap Italy, ${region}; null if no cell has a value.`],
+    min_value: ['float8', `Lowest value of the cells in blocks that overlap Italy, ${unit}; null if no cell has a value.`],
+    max_value: ['float8', `Highest value of the cells in blocks that overlap Italy, ${unit}; null if no cell has a value.`],
   } as const satisfies SharedColumns;
 }
 

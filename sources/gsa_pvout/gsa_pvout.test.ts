@@ -28,6 +28,18 @@ describe('the yield of photovoltaic systems', () => {
     await rm(path);
   });
 
+  it.each([
+    ['min_value', '100 or more', 50, 1400], ['max_value', '500 to 2,500', 120, 450], ['max_value', '500 to 2,500', 1400, 2600],
+  ])('is rejected if the %s is not %s, and the message states this range (%d to %d)', async (column, range, least, most) => {
+    const path = join(folder, 'PVOUT.tif');
+    const row = (): Float32Array => new Float32Array(240).fill(least, 0, 1).fill(most, 1);
+    writeGeoTiff(path, { epsg: 4326, width: 240, height: 240, cell: 1 / 120, noData: 'nan', west: 12, north: 43, row });
+    const { error } = await trial(source, path);
+    const found = column === 'min_value' ? least : most;
+    expect(error).toMatchObject({ code: 'RASTER_OTHER', detail: `${column}: expected kWh/kWp of a year, ${range}, found ${found}` });
+    await rm(path);
+  });
+
   it('is read from the raster of the year, not of a month, for the synthetic region', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 3 }), folder);
     const [name = ''] = readdirSync(folder);

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'gsa_pvout',
-  version: 2,
+  version: 3,
   title: 'Global Solar Atlas 2, PVOUT: photovoltaic electricity output of a mean year',
   italianTitle: 'Global Solar Atlas 2, PVOUT: produzione fotovoltaica di un anno medio',
   attribution: {

@@ -15,7 +15,9 @@ export const tile = TILE.extend({ epsg: z.literal(4326, 'expected EPSG:4326'), c
   if (least === null || most === null) return;
   if (most < MOST_OF_A_DAY) {
     context.addIssue({ code: 'custom', path: ['max_value'], message: 'expected kWh/kWp of a year, not of a day', params: { code: 'PVOUT_DAILY' } });
-  } else if (least < 100 || most < 500 || most > 2500) {
-    context.addIssue({ code: 'custom', path: [least < 100 ? 'min_value' : 'max_value'], message: 'expected kWh/kWp of a year, 100 to 2,500' });
+  } else if (least < 100) {
+    context.addIssue({ code: 'custom', path: ['min_value'], message: 'expected kWh/kWp of a year, 100 or more' });
+  } else if (most < 500 || most > 2500) {
+    context.addIssue({ code: 'custom', path: ['max_value'], message: 'expected kWh/kWp of a year, 500 to 2,500' });
   }
 });

@@ -6,14 +6,16 @@
 
 -- A zip may contain a half-year several times (all Italy, and one comune requested later). A file contains either all rows of a comune or none. The
 -- newest elaboration is therefore used for each comune, and rows that are missing from this elaboration are dropped. If two elaborations have the same
--- date, the first member is used. A dropped row is `repeated` if it equals the used row, and `superseded` otherwise.
+-- date, the first member is used. A dropped row is `repeated` if it equals the used row, and `superseded` otherwise. If all rows of a key are missing
+-- from the newest elaboration, no row is used and all these rows are superseded.
 create table quotation_ranked as
 select
   q.*,
   row_number() over key as rank,
   q.elaborated = max(q.elaborated) over (partition by m.file_id, q.half_year, q.belfiore) as newest,
   row(q.belfiore, q.zona, q.fascia, q.stato_prev, q.purchase_min_eur_m2, q.purchase_max_eur_m2, q.purchase_surface, q.rental_min_eur_m2_month, q.rental_max_eur_m2_month, q.rental_surface)::text
-    = first_value(row(q.belfiore, q.zona, q.fascia, q.stato_prev, q.purchase_min_eur_m2, q.purchase_max_eur_m2, q.purchase_surface, q.rental_min_eur_m2_month, q.rental_max_eur_m2_month, q.rental_surface)::text) over key as same
+    = first_value(row(q.belfiore, q.zona, q.fascia, q.stato_prev, q.purchase_min_eur_m2, q.purchase_max_eur_m2, q.purchase_surface, q.rental_min_eur_m2_month, q.rental_max_eur_m2_month, q.rental_surface)::text) over key
+    and first_value(q.elaborated) over key = max(q.elaborated) over (partition by m.file_id, q.half_year, q.belfiore) as same
 from raw_quotation q
 join member m using (member_id)
 window key as (
@@ -27,7 +29,8 @@ select
   row_number() over key as rank,
   z.elaborated = max(z.elaborated) over (partition by m.file_id, z.half_year, z.belfiore) as newest,
   row(z.link_zona, z.fascia, z.description, z.prevalent_cod_tip, z.prevalent_stato, z.microzona)::text
-    = first_value(row(z.link_zona, z.fascia, z.description, z.prevalent_cod_tip, z.prevalent_stato, z.microzona)::text) over key as same
+    = first_value(row(z.link_zona, z.fascia, z.description, z.prevalent_cod_tip, z.prevalent_stato, z.microzona)::text) over key
+    and first_value(z.elaborated) over key = max(z.elaborated) over (partition by m.file_id, z.half_year, z.belfiore) as same
 from raw_zone z
 join member m using (member_id)
 window key as (
@@ -61,7 +64,8 @@ select
   p.*,
   row_number() over key as rank,
   p.generated is not distinct from max(p.generated) over (partition by p.file_id, p.half_year, p.belfiore) as newest,
-  st_asbinary(p.published) = first_value(st_asbinary(p.published)) over key as same
+  st_asbinary(p.published) = first_value(st_asbinary(p.published)) over key
+    and first_value(p.generated) over key is not distinct from max(p.generated) over (partition by p.file_id, p.half_year, p.belfiore) as same
 from repaired p
 window key as (
   partition by p.file_id, p.half_year, p.belfiore, p.zona

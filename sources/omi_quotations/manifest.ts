@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'omi_quotations',
-  version: 5,
+  version: 6,
   title: 'OMI: quotations, zones and their perimeters',
   italianTitle: 'OMI: quotazioni, zone e loro perimetri',
   attribution: {

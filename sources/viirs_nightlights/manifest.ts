@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'viirs_nightlights',
-  version: 4,
+  version: 5,
   title: 'VIIRS Black Marble VNP46A4, light at night: annual composite with cells of 15″',
   italianTitle: 'VIIRS Black Marble VNP46A4, luci notturne: composito annuale con celle di 15″',
   attribution: {

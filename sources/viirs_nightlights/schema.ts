@@ -28,11 +28,11 @@ export const tile = TILE.extend({
   epsg: z.literal(4326, 'expected EPSG:4326'),
   cell_width: CELL,
   cell_height: CELL,
-  // VNL subtracts the background, so dark cells may be slightly below zero.
-  min_value: z.number().min(-10, 'expected nW cm⁻² sr⁻¹, −10 or more').nullable(),
   // Only lava lakes and gas flares reach radiances near this limit.
   max_value: z.number().max(20_000, 'expected nW cm⁻² sr⁻¹, 20,000 or less').nullable(),
 }).superRefine(({ name, min_value: least }, context) => {
-  if (least === null || least >= 0 || !NASA.test(name)) return;
-  context.addIssue({ code: 'custom', path: ['min_value'], message: 'expected nW cm⁻² sr⁻¹, 0 or more' });
+  // VNL subtracts the background, so dark cells may be slightly below zero.
+  const [lowest, words] = NASA.test(name) ? [0, '0'] : [-10, '−10'];
+  if (least === null || least >= lowest) return;
+  context.addIssue({ code: 'custom', path: ['min_value'], message: `expected nW cm⁻² sr⁻¹, ${words} or more` });
 });

@@ -84,9 +84,9 @@ describe('light at night', () => {
     });
   });
 
-  it('is rejected if a product of NASA has a value below zero', async () => {
-    const { error } = await trial(source, tile('VJ146A4.A2026001.h18v04.002.2027120045030.h5', -0.5));
-    expect(error).toMatchObject({ code: 'RASTER_OTHER', detail: expect.stringContaining('0 or more') });
+  it.each([-0.5, -20])('is rejected if a product of NASA has the value %d, and the message states the lowest allowed value', async (value) => {
+    const { error } = await trial(source, tile('VJ146A4.A2026001.h18v04.002.2027120045030.h5', value));
+    expect(error).toMatchObject({ code: 'RASTER_OTHER', detail: `min_value: expected nW cm⁻² sr⁻¹, 0 or more, found ${value}` });
   });
 
   it('is dated so that collection 2 sorts after 1 and VNP46A4 after VJ146A4 within one year, whatever the time of production', async () => {

@@ -68,8 +68,8 @@ where rolname = current_user
 -- Revokes the right to run commands on the workers, which every role has by default. Only the loading role needs this right. Returns the errors of the nodes on
 -- which this failed.
 select
-  success,
-  result
+  coalesce(n.nodename || ':' || n.nodeport, ran.nodeid::text) as node,
+  ran.result
 from run_command_on_all_nodes($restrict$
   do $$
   declare
@@ -85,8 +85,9 @@ from run_command_on_all_nodes($restrict$
     end loop;
   end
   $$
-$restrict$)
-where not success
+$restrict$) as ran
+left join pg_dist_node n using (nodeid)
+where not ran.success
 
 -- statement: role_on_workers
 -- Creates the server's role (mappale_api) on the workers that lack the role, and returns the workers on which this failed. If this node lacks the role and the

@@ -204,6 +204,20 @@ describe('the documents', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('name in code only existing files and folders of the project', () => {
+    const folders = new Set(FILES.flatMap((file) => /^([^/]+)\//.exec(file)?.[1] ?? []));
+    const wrong = DOCUMENTS.flatMap((file) => {
+      const spans = [...read(file).matchAll(/`([^`\n]+)`/g)].flatMap((match) => match[1]!.split(/\s+/)).map((word) => word.replace(/[,.;:/]+$/, ''));
+      return spans.filter((word) => /^[\w.-]+\/[\w./<>*-]+$/.test(word) && folders.has(word.split('/')[0]!)).filter((path) => {
+        // `*` and `<name>` match any name. A path is relative to the root or to the document's folder.
+        const pattern = path.replaceAll('.', '\\.').replaceAll(/\*|<\w+>/g, '[^/]+');
+        const exists = new RegExp(`^(?:${file.replace(/[^/]*$/, '')})?${pattern}(?:/|$)`);
+        return !FILES.some((each) => exists.test(each));
+      }).map((path) => `${file}: ${path}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
   it('list every environment setting with the program\'s description', () => {
     const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)].map((match) => [match[1], match[2]]);
     expect(rows).toEqual(Object.entries(SETTINGS));

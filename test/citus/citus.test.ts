@@ -135,6 +135,21 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(() => readConfig({ MAPPALE_DISTRIBUTED: 'yes', DATABASE_URL: 'postgres://a/b' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', exitCode: 2 }));
   });
 
+  it('are refused if a node cannot revoke the right to run commands on other nodes', async () => {
+    const url = await citus.database();
+    const [worker] = citus.workers(url);
+    await withDatabase(worker!, (database) => database.session(async (node) => {
+      await node.query('set citus.enable_ddl_propagation = off');
+      await node.query("create function stop_here() returns event_trigger language plpgsql as $$ begin raise exception 'stopped here'; end $$");
+      await node.query("create event trigger stop_here on ddl_command_end when tag in ('REVOKE') execute function stop_here()");
+    }));
+    const database = await open(url);
+    await expect(upgrade(database, await loadSources(), { distributed: true })).rejects.toMatchObject({
+      code: 'NODE_NOT_RESTRICTED', exitCode: 2, message: expect.stringContaining(new URL(worker!).host), detail: expect.stringContaining('stopped here'),
+    });
+    expect(await database.query("select to_regclass('core.parcel') as parcels")).toEqual([{ parcels: null }]);
+  });
+
   it('have the same content and fids as a single node', async () => {
     expect(await isDistributed(nodes)).toBe(true);
     expect(await isDistributed(plain)).toBe(false);

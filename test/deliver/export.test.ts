@@ -12,13 +12,13 @@ import { SaxesParser } from 'saxes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
-import { columnsOf, rowsOf, type Cell } from '../../pipelines/deliver/columns.ts';
+import { columnsOf, rowsOf, type Ask, type Cell } from '../../pipelines/deliver/columns.ts';
 import { boxArea, polygonArea, type Area } from '../../pipelines/deliver/area.ts';
 import { exportRegion, type Exported } from '../../pipelines/deliver/export.ts';
 import { FORMATS, GEOPARQUET } from '../../pipelines/deliver/formats.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
 import { PARQUET_CODEC } from '../../pipelines/formats/parquet-writer.ts';
-import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
+import { LEGENDS, regionTile } from '../../pipelines/deliver/tiles.ts';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { gdal } from '../../pipelines/formats/vector.ts';
 import { SILENT } from '../../pipelines/log.ts';
@@ -363,6 +363,17 @@ describeDatabase('exporting a region', (engine) => {
   it('an export of a region that is not published is refused', async () => {
     await expect(exportRegion(database, SILENT, { region: findRegion(12)!, area: { kind: 'region' }, sections: ['basic'], format: FORMATS['csv']!, out: join(folder, 'lazio.csv'), createdBy: 'test', verbatim: false }))
       .rejects.toMatchObject({ code: 'NOT_PUBLISHED' });
+  });
+});
+
+describe('a tile of an export', () => {
+  it('is refused if its comuni and its parcels are from different publications', async () => {
+    const changing = (parcels: string): Ask => async <T>(statement: string) => (
+      { publication: statement.includes('api.tile_parcels') ? parcels : 'first', facts: null, drawings: null } as T
+    );
+    const tile = tileAt(14, 14.5, 41.5);
+    expect(await regionTile(changing('first'), MOLISE.code, [], tile)).toEqual({ publication: 'first', bytes: null });
+    await expect(regionTile(changing('second'), MOLISE.code, [], tile)).rejects.toMatchObject({ code: 'PUBLICATION_CHANGED', exitCode: 6 });
   });
 });
 

@@ -18,7 +18,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { openRun } from '../harness/run.ts';
 import { queryRecords } from '../harness/records.ts';
 
-const MOLISE = 14;
+const [ABRUZZO, MOLISE] = [13, 14];
 const SOURCES = ['ade_cadastre', 'anncsu_addresses', 'istat_comuni', 'istat_boundaries', 'dpc_seismic'];
 
 /** Writes the entries of a zip as files. @returns the paths of the entries */
@@ -268,6 +268,32 @@ describeDatabase('files of a region', (engine) => {
     await expect(load({}, [MOLISE]).then(() => refresh(context, loadOptions([`${folder}-nowhere`], [MOLISE])))).rejects.toMatchObject({ code: 'DATA_MISSING', exitCode: 2 });
     const empty = await mkdtemp(join(tmpdir(), 'mappale-empty-'));
     await expect(refresh(context, loadOptions([empty], [MOLISE]))).rejects.toMatchObject({ code: 'DATA_EMPTY', exitCode: 2 });
+  });
+
+  it('are used again in all regions if forget fails in one of the regions', async () => {
+    // Without a list of comuni, two regions may have the same comune.
+    const national = await syntheticFiles(200, 11, { only: ['ade_cadastre', 'ingv_mps04'] });
+    try {
+      for (const name of await readdir(national.folder)) await copyFile(join(national.folder, name), at(name));
+      await copyFile(at('MOLISE.zip'), at('ABRUZZO.zip'));
+      expect(codes(await load({}, null))).toEqual([]);
+      const mapped = (): Promise<unknown[]> => context.database.query(
+        'select core.region_of(fid)::int4 as region, count(*) filter (where pga_g is not null)::int4 as n from section.risk group by 1 order by 1',
+      );
+      const before = await mapped();
+      expect(before).toEqual([{ region: ABRUZZO, n: expect.any(Number) }, { region: MOLISE, n: expect.any(Number) }]);
+      // Molise cannot be built, because two files of Molise contradict each other.
+      await mkdir(at('again'));
+      await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
+      expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
+      const { report } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
+      expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
+      expect(report.units.map(({ unit }) => unit)).toEqual([ABRUZZO, ABRUZZO]);
+      expect(await mapped()).toEqual(before);
+      expect(await context.database.query('select name from ledger.file where forgotten_at is not null')).toEqual([]);
+    } finally {
+      await national.remove();
+    }
   });
 
   it('are not published if two have the same age and different content, and the error names both files', async () => {

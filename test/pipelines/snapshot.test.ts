@@ -1,6 +1,6 @@
 /** Tests the snapshots from which embedded databases are created. A snapshot must equal a database that is created without a snapshot. */
 import { execFile } from 'node:child_process';
-import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -103,9 +103,15 @@ async function extensionsOf(database: Database): Promise<unknown> {
   };
 }
 
-it('the compiled program uses no snapshot if its SQL changed, and creates the same extensions as a checkout\'s snapshot', async () => {
+it('the compiled program uses no snapshot if its SQL or a source\'s layers changed, and creates the same extensions as a checkout\'s snapshot', async () => {
   const { readSnapshot: snapshotOfProgram } = await moduleOf<typeof import('../../pipelines/db/pglite-snapshot.ts')>('pipelines/db/pglite-snapshot.js');
   const { openDatabase: openInProgram } = await moduleOf<typeof import('../../pipelines/db/index.ts')>('pipelines/db/index.js');
+  expect((await snapshotOfProgram())?.size).toBeGreaterThan(1e6);
+  const layers = join(program, 'sources/postal_codes/layers.js');
+  const before = await readFile(layers);
+  await appendFile(layers, '\n// changed\n');
+  expect(await snapshotOfProgram()).toBeUndefined();
+  await writeFile(layers, before);
   expect((await snapshotOfProgram())?.size).toBeGreaterThan(1e6);
   const [migration = ''] = (await readdir(join(program, 'sql/migrations'))).slice(-1);
   await appendFile(join(program, 'sql/migrations', migration), '\n-- changed\n');

@@ -1,5 +1,5 @@
 /** Tests that the entries of a zip are unpacked unchanged, or that reading fails. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -60,4 +60,23 @@ it.each(['deflated.csv', 'large.csv'])('a reader of %s can stop early', async (n
     expect(chunk.toString('latin1', 0, 4)).toBe('0,0\n');
     break;
   }
+});
+
+it('a zip is closed if its size cannot be read', async () => {
+  const path = join(folder, 'a.zip');
+  const handle = await open(path);
+  const prototype = Object.getPrototypeOf(handle) as { stat: () => Promise<unknown> };
+  await handle.close();
+  const { stat } = prototype;
+  const opened: FileHandle[] = [];
+  prototype.stat = function failing(this: FileHandle) {
+    opened.push(this);
+    return Promise.reject(new Error('the disk failed'));
+  };
+  try {
+    await expect(ZipArchive.open(path)).rejects.toThrow('the disk failed');
+  } finally {
+    prototype.stat = stat;
+  }
+  expect(opened.map(({ fd }) => fd)).toEqual([-1]);
 });
