@@ -29,11 +29,17 @@ function header(name: string, description: string, example: string | number): Js
 }
 
 const REQUEST_ID = header('X-Request-Id', 'Identifier of the request in the log', 'c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
-const RATE_HEADERS: Json = {
-  ...header('X-RateLimit-Limit', 'Maximum number of requests of the token per fixed hour. Present in every response to a request with a valid token', 1000),
-  ...header('X-RateLimit-Remaining', 'Number of requests that remain in this hour', 997),
-  ...header('X-RateLimit-Reset', 'End of this hour in seconds since 1970', 1764000000),
-};
+/** Headers about the hourly limit of the client: a token, or a network for endpoints that need no key. */
+function rateHeaders(client: 'token' | 'network'): Json {
+  const limit = client === 'token'
+    ? 'Maximum number of requests of the token per fixed hour. Present in every response to a request with a valid token'
+    : 'Maximum number of requests of the client\'s network per fixed hour to endpoints that need no key. A token does not change this limit';
+  return {
+    ...header('X-RateLimit-Limit', limit, client === 'token' ? 1000 : OPEN_QUOTA),
+    ...header('X-RateLimit-Remaining', 'Number of requests that remain in this hour', 997),
+    ...header('X-RateLimit-Reset', 'End of this hour in seconds since 1970', 1764000000),
+  };
+}
 const RETRY_AFTER = header('Retry-After', 'Seconds after which the client may send the request again', RETRY_AFTER_SECONDS);
 const ETAG = header('ETag', 'Weak entity tag, which changes with each publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
 const AUTHENTICATE = header('WWW-Authenticate', 'Authentication scheme', CHALLENGE);
@@ -146,13 +152,18 @@ function parametersOf({ pathParameters, parameters, example, otherExamples }: De
   return [...one('path', pathParameters), ...one('query', parameters)];
 }
 
+/** Returns the client whose requests are counted. */
+function counted({ scope }: Described): 'token' | 'network' {
+  return scope === null ? 'network' : 'token';
+}
+
 function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Record<string, Json> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code]);
   return Object.fromEntries([...byStatus].sort(([a], [b]) => a - b).map(([status, names]) => [String(status), {
     description: names.map((name) => `\`${name}\``).join(', '),
     headers: {
-      ...REQUEST_ID, ...(status === 401 || status === 405 ? {} : RATE_HEADERS),
+      ...REQUEST_ID, ...(status === 401 || status === 405 ? {} : rateHeaders(counted(endpoint))),
       ...([429, 503].includes(status) ? RETRY_AFTER : {}), ...(status === 401 ? AUTHENTICATE : {}), ...(status === 405 ? ALLOW : {}),
     },
     content: problem({ allOf: [reference(answers.error), { type: 'object', properties: { error: { description: 'Allowed values', enum: names } } }] }, {
@@ -165,11 +176,12 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Recor
 }
 
 /** Returns the 200 response of an endpoint in all its formats. */
-function foundResponse({ answer, type, page, binary, headers = {} }: Described): Json {
+function foundResponse(endpoint: Described): Json {
+  const { answer, type, page, binary, headers = {} } = endpoint;
   const others = Object.fromEntries(Object.entries(headers).map(([name, { description, example }]) => [name, { description, schema: { type: 'string' }, example }]));
   return {
     description: 'Found. The list may be empty',
-    headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE, ...others },
+    headers: { ...REQUEST_ID, ...rateHeaders(counted(endpoint)), ...ETAG, ...CACHE, ...others },
     content: {
       ...content(reference(answer), {}, type?.replace(/;.*/, '')), ...(page === undefined ? {} : PAGE),
       ...(binary === undefined ? {} : content({ type: 'string', format: 'binary' }, {}, binary.type)),
@@ -187,8 +199,10 @@ function operation(endpoint: Described): Json {
     parameters: parametersOf(endpoint),
     responses: {
       200: foundResponse(endpoint),
-      ...(endpoint.nothing === undefined ? {} : { 204: { description: endpoint.nothing, headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE } } }),
-      304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
+      ...(endpoint.nothing === undefined ? {} : {
+        204: { description: endpoint.nothing, headers: { ...REQUEST_ID, ...rateHeaders(counted(endpoint)), ...ETAG, ...CACHE } },
+      }),
+      304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...rateHeaders(counted(endpoint)), ...ETAG } },
       ...errorResponses([...COMMON.filter((code) => endpoint.scope !== null || !OF_KEYS.includes(code)), ...endpoint.errors], endpoint),
     },
   };
@@ -259,8 +273,8 @@ function servicePaths(version: string): Json {
     }),
     ...Object.fromEntries(Object.entries(CATALOG_TYPES).map(([path, [name, summary, type]]) => [`/catalog/${path}`, keyless(
       name, summary, `Lists the available exports and this API. Needs no key. An IPv4 address or an IPv6 /64 network may send at most ${OPEN_QUOTA} requests per hour without a key.`, {
-        200: { description: 'The document', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: { [type]: { schema: { type: type.includes('json') ? 'object' : 'string' } } } },
-        304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
+        200: { description: 'The document', headers: { ...REQUEST_ID, ...rateHeaders('network'), ...ETAG, ...CACHE }, content: { [type]: { schema: { type: type.includes('json') ? 'object' : 'string' } } } },
+        304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...rateHeaders('network'), ...ETAG } },
       },
     )])),
     '/ogc/api': keyless('getOgcDocument', 'Get this document, for clients of OGC API - Features', 'Needs no key.', {

@@ -30,8 +30,21 @@ export function simplifiedWithNeighbours(outlines: readonly (MultiPolygon | null
     }
   }
   const meets = (point: Point): boolean => joined.get(nameOf(point)) === null;
-  const simpler = (polygon: readonly Ring[]): Ring[] => polygon.map((ring) => simplifiedRing(open(ring), meets, tolerance));
+  const rings = outlines.flatMap((outline) => outline?.coordinates.flat() ?? []);
+  const simplified = new Map(rings.map((ring) => [ring, simplifiedRing(open(ring), meets, tolerance)]));
+  // A ring that would become a line is not simplified. Its corners become ends of borders, so that the neighbours keep the same corners.
+  const kept = new Set(rings.filter((ring) => corners(simplified.get(ring) ?? []) < 3).flatMap((ring) => open(ring).map(nameOf)));
+  for (const name of kept) joined.set(name, null);
+  for (const ring of rings) {
+    if (open(ring).some((point) => kept.has(nameOf(point)))) simplified.set(ring, simplifiedRing(open(ring), meets, tolerance));
+  }
+  const simpler = (polygon: readonly Ring[]): Ring[] => polygon.map((ring) => simplified.get(ring) ?? ring);
   return outlines.map((outline) => outline && { ...outline, coordinates: outline.coordinates.map(simpler) });
+}
+
+/** Returns the number of different corners. */
+function corners(ring: Ring): number {
+  return new Set(ring.map(nameOf)).size;
 }
 
 /** Returns a ring without its last corner, which repeats the first. */
@@ -49,9 +62,7 @@ function simplifiedRing(ring: Ring, meets: (point: Point) => boolean, tolerance:
   const kept = others.length === 0 && !ring.some(meets)
     ? loop(from(ring.reduce((lowest, point, at) => (isBefore(point, ring[lowest] ?? point) ? at : lowest), 0)), tolerance)
     : pieces(from(first), [...others.map((at) => at - first), ring.length]).flatMap((line) => border(line, tolerance).slice(0, -1));
-  // A ring that would become a line is not simplified. If the ring is an enclave, the surrounding comune keeps the same corners.
-  const corners = new Set(kept.map(nameOf)).size < 3 ? ring : kept;
-  return corners.length === 0 ? [] : [...corners, ...corners.slice(0, 1)];
+  return kept.length === 0 ? [] : [...kept, ...kept.slice(0, 1)];
 }
 
 /** Splits a ring into borders. @param ring begins at an end of a border @param ends index of the last corner of each border */

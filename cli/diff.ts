@@ -13,7 +13,7 @@ export function diffCommand(): Command {
     .option('--csv', 'print as CSV with the columns relation, comune, what, rows')
     .option('--json', 'print as JSON')
     .action(async ({ code, name, slug }: Region, { csv = false, json = false }: { csv?: boolean; json?: boolean }) => {
-      oneFormat(json, csv ? '--csv' : null, 'Leave one of the options out.', `npx mappale diff ${slug} --json`);
+      oneFormat({ json, other: csv ? '--csv' : null, hint: 'Leave one of the options out.', fix: `npx mappale diff ${slug} --json` });
       return look({ json }, async ({ database }) => {
         const differences = await diff(database, code);
         if (csv) return [differences, () => asCsv(differences)];

@@ -32,9 +32,12 @@ export function findingsCommand(): Command {
     .action(async (options: Options) => {
       const out = options.out === undefined ? null : expandPath(options.out);
       if (out === null && options.format !== undefined) {
-        oneFormat(options.json, `--format ${options.format}`, 'Write the list to a file with --out, or leave --json out.', retyped(
-          withOption('--out', `findings.${options.format}`), `npx mappale findings --comune CODE --format ${options.format} --out findings.${options.format} --json`,
-        ));
+        oneFormat({
+          json: options.json, other: `--format ${options.format}`, hint: 'Write the list to a file with --out, or leave --json out.',
+          fix: retyped(
+            withOption('--out', `findings.${options.format}`), `npx mappale findings --comune CODE --format ${options.format} --out findings.${options.format} --json`,
+          ),
+        });
       }
       if (out !== null) await mustBePlace(out);
       await withContext({ access: 'read' }, async (context) => {

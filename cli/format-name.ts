@@ -15,14 +15,19 @@ export function formatNamed<F>(name: string, formats: Readonly<Record<string, F>
   });
 }
 
-/**
- * Refuses `--json` together with an option for a different format of the same output.
- * @param other the other option as typed, such as `--format csv`
- * @param hint how to get both, or which option to omit
- * @param fix corrected command
- * @throws MappaleError `FORMATS_SEVERAL` (exit 2)
- */
-export function oneFormat(json: boolean | undefined, other: string | null, hint: string, fix: string): void {
+/** `--json` together with an option for a different format of the same output. */
+export interface FormatChoice {
+  readonly json: boolean | undefined;
+  /** The other option as typed, such as `--format csv`; null: not given. */
+  readonly other: string | null;
+  /** How to get both, or which option to omit. */
+  readonly hint: string;
+  /** Corrected command. */
+  readonly fix: string;
+}
+
+/** Refuses `--json` together with an option for a different format. @throws MappaleError `FORMATS_SEVERAL` (exit 2) */
+export function oneFormat({ json, other, hint, fix }: FormatChoice): void {
   if (json !== true || other === null) return;
   throw new MappaleError('the output can have only one format', {
     code: 'FORMATS_SEVERAL', kind: 'usage', detail: `expected --json or ${other}, found both`, hint, fix,

@@ -1,16 +1,15 @@
 import { basename } from 'node:path';
 import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
-import { EXIT, MappaleError } from '../pipelines/errors.ts';
+import { EXIT } from '../pipelines/errors.ts';
 import { loadSources } from '../pipelines/contract/registry.ts';
 import { COLUMNS_ADDED, mustExist, validate, type FileVerdict, type Finding } from '../pipelines/operate/validate.ts';
 import { command, describeUnknown, parseCount } from './command.ts';
-import { oneFormat } from './format-name.ts';
+import { formatNamed, oneFormat } from './format-name.ts';
 import { asInstalled, retyped, withOption } from '../pipelines/typed.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 
-const FORMATS = ['text', 'json', 'junit', 'github'] as const;
-type Format = (typeof FORMATS)[number];
+const FORMATS = { text: 'text', json: 'json', junit: 'junit', github: 'github' } as const;
 
 export function validateCommand(): Command {
   return command('validate', [
@@ -18,16 +17,17 @@ export function validateCommand(): Command {
     'mappale validate downloads --format junit > report.xml',
     'mappale validate QI_20251.zip --sample 1000',
   ])
-    .argument('<files...>', 'files, zips or folders; each file is recognised by its content')
-    .addOption(new Option('--format <format>', 'format of the result').choices(FORMATS).argParser(String).default('text'))
+    .argument('<files...>', 'files, zips or folders; each file is recognised by its content, and for some sources also by its name')
+    .addOption(new Option('--format <format>', 'format of the result').choices(Object.keys(FORMATS)).argParser(String).default('text'))
     .option('--sample <n>', 'check only the first N records of each file', parseCount)
     .option('--json', 'same as --format json')
     .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {
-      if (!(FORMATS as readonly string[]).includes(options.format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Omit --format for text.', fix: retyped(withOption('--format', 'text'), 'npx mappale validate FILE') });
-      oneFormat(options.json, ['text', 'json'].includes(options.format) ? null : `--format ${options.format}`, 'Leave one of the options out.', retyped(
-        withOption('--format', 'json'), 'npx mappale validate FILE --json',
-      ));
-      const format = (options.json === true ? 'json' : options.format) as Format;
+      const named = formatNamed(options.format, FORMATS, 'npx mappale validate FILE');
+      oneFormat({
+        json: options.json, other: ['text', 'json'].includes(named) ? null : `--format ${named}`, hint: 'Leave one of the options out.',
+        fix: retyped(withOption('--format', 'json'), 'npx mappale validate FILE --json'),
+      });
+      const format = options.json === true ? 'json' : named;
       const paths = files.map(expandPath);
       for (const path of paths) await mustExist(path);
       const verdicts = await validate(paths, await loadSources(), options.sample ?? null, (verdict) => {

@@ -32,25 +32,29 @@ export interface Ground {
   readonly definitions: Html;
   readonly viewBox: string;
   readonly known: ReadonlySet<string>;
-  /**
-   * True if no boundaries of the shown comuni are loaded. If no boundaries at all are loaded, comuni are drawn as squares. If only boundaries of other comuni
-   * are loaded, no comune is drawn.
-   */
-  readonly isTiled: boolean;
+  /** Sentence about the comuni whose boundaries are not loaded; empty if each comune is drawn with its boundary. */
+  readonly note: string;
 }
 
-/** Creates the outlines of all comuni of a region. If no boundaries are loaded, comuni are squares in rows, sorted by name. */
+/**
+ * Creates the outlines of all comuni of a region. If no boundary of these comuni is loaded, comuni are squares in rows, sorted by name. Boundaries of other
+ * comuni do not count.
+ */
 export function groundOf(comuni: readonly ComuneCoverage[], outlines: readonly Outline[]): Ground {
-  const points = outlines.flatMap(({ geometry }) => geometry?.coordinates.flat(2) ?? []);
-  const drawn = points.length === 0 ? tiles(comuni) : projected(outlines, points);
   const names = new Map(comuni.map(({ belfiore, name }) => [belfiore, name ?? belfiore]));
-  const shown = drawn.shapes.filter(({ belfiore }) => names.has(belfiore));
+  const points = outlines.flatMap(({ geometry }) => geometry?.coordinates.flat(2) ?? []);
+  const isTiled = !outlines.some(({ belfiore, geometry }) => names.has(belfiore) && isDrawn(geometry));
+  const drawn = isTiled ? tiles(comuni) : projected(outlines, points);
+  const shown = drawn.shapes.filter(({ belfiore, path }) => names.has(belfiore) && path !== '');
+  const known = new Set(shown.map(({ belfiore }) => belfiore));
+  const missing = [...names.keys()].filter((belfiore) => !known.has(belfiore)).length;
   const paths = shown.map(({ belfiore, path }) => html`<path id="c-${belfiore}" d="${path}"><title>${names.get(belfiore) ?? ''} (${belfiore})</title></path>
 `);
   return {
     viewBox: `0 0 ${drawn.width} ${drawn.height}`,
-    known: new Set(shown.map(({ belfiore }) => belfiore)),
-    isTiled: points.length === 0 || shown.length === 0,
+    known,
+    note: isTiled ? 'No boundaries of these comuni are loaded, so comuni are drawn as squares, sorted by name.'
+      : missing === 0 ? '' : `Comuni without a loaded boundary are not drawn (${missing} of ${names.size}).`,
     definitions: html`<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>
 <pattern id="dots" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" class="tone-none"/><circle cx="4" cy="4" r="1.5" class="tile-dot"/></pattern>
 <pattern id="stripes" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" class="tone-partial"/><path d="M-2 2l4-4M0 8l8-8M6 10l4-4" class="tile-ink"/></pattern>
@@ -58,6 +62,10 @@ export function groundOf(comuni: readonly ComuneCoverage[], outlines: readonly O
 <g id="comuni">${paths}</g>
 </defs></svg>`,
   };
+}
+
+function isDrawn(geometry: Outline['geometry']): boolean {
+  return (geometry?.coordinates.flat(2).length ?? 0) > 0;
 }
 
 interface Drawing {

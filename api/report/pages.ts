@@ -24,7 +24,7 @@ const PAGE_STYLE = `${STYLE}${MAP_STYLE}
 .overview{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.overview .map{max-height:24rem}@media (max-width:40rem){h1{font-size:1.3rem;margin:.3rem 0}.overview{grid-template-columns:1fr;gap:.3rem}.overview .map{max-height:10rem}}
 `;
 
-/** @param outlines outlines of the comuni; if empty, comuni are drawn as squares */
+/** @param outlines outlines of the comuni; without an outline of any comune of the report, comuni are drawn as squares */
 export function regionPage(report: RegionReport, outlines: readonly Outline[]): string {
   const { region } = report;
   const ground = groundOf(report.coverage, outlines);
@@ -136,7 +136,7 @@ function coverage({ coverage: comuni }: RegionReport, ground: Ground): Html {
     name, comuni, ({ sections }) => sections.find((section) => mapName(section) === name)?.state ?? null, ground,
   ));
   return html`<p>Coverage in the records of ${group(asked)} land parcels: for each comune, the outermost parcels in eight directions and four random ones.
-<em>Mapped, without any feature</em> is a result; <em>not mapped</em> means that there is no data.${ground.isTiled ? ' No boundaries are loaded, so comuni are drawn as squares, sorted by name.' : ''}</p>
+<em>Mapped, without any feature</em> is a result; <em>not mapped</em> means that there is no data.${ground.note === '' ? '' : ` ${ground.note}`}</p>
 ${mapKey()}<div class="maps">${maps}</div>`;
 }
 

@@ -301,8 +301,8 @@ function comuniOf(place: Place, { count, largest, usual, across, width, height }
     return {
       index,
       belfiore: `Z${String(index + 1).padStart(3, '0')}`,
-      // The last three digits are above 200, because the codes of the real comuni in Molise's two provinces end in numbers below 200.
-      istatCode: `${province.code}${String(number < 99 ? 901 + number : 201 + number - 99).padStart(3, '0')}`,
+      // The last three digits are above 400, because the codes of the real comuni in the provinces end in numbers below 300.
+      istatCode: `${province.code}${String(number < 99 ? 901 + number : 401 + number - 99).padStart(3, '0')}`,
       name: otherName === null ? italianName : `${italianName}/${otherName}`,
       italianName,
       otherName,

@@ -81,6 +81,8 @@ export class GmlDocument {
   readonly #fast: boolean;
   readonly #memberBytes: number;
   #state: State = 'prologue';
+  /** Kind of the content that the state `skipping` skips. */
+  #skipped: Content = 'member';
   #prologue: XmlPrologueParser | null = new XmlPrologueParser();
   #rows: Rows | null = null;
   #scanner: ParcelScanner | null = null;
@@ -312,7 +314,10 @@ export class GmlDocument {
     const comment = buffer[at + 1] === 0x21;
     const terminator = comment ? '-->' : '?>';
     const end = this.#find(terminator, at + (comment ? 4 : 2));
-    if (end < 0 && !this.#isComplete && this.#end - at <= this.#memberBytes) return false;
+    if (end < 0 && !this.#isComplete) {
+      if (this.#end - at <= this.#memberBytes) return false;
+      return this.#skipFrom(at, 'other', this.#tooLong('other', comment ? 'the comment' : 'the processing instruction'));
+    }
     if (end >= 0 && isXmlMisc(decodeOrEmptyTag(buffer.subarray(at, end + terminator.length)))) {
       this.#start = end + terminator.length;
       return true;
@@ -334,7 +339,7 @@ export class GmlDocument {
     if (nameEnd === this.#end && !this.#isComplete) return false;
     const name = buffer.toString('latin1', at + 1, nameEnd);
     const { memberName, namespaces } = this.#known(this.root);
-    const isMember = name === memberName;
+    const content: Content = name === memberName ? 'member' : 'other';
     const close = Buffer.from(`</${name}`, 'latin1');
     const position = this.#origin + at;
     let work = this.#unfinished;
@@ -350,7 +355,7 @@ export class GmlDocument {
         const tag = this.#find(close, work.searched - this.#origin);
         const end = tag < 0 ? -1 : this.#find('>', tag);
         if (end < 0 && !this.#isComplete) {
-          if (this.#end - at > this.#memberBytes) return this.#skipFrom(at);
+          if (this.#end - at > this.#memberBytes) return this.#skipFrom(at, content, this.#tooLong(content, name));
           work.searched = Math.max(work.fed, this.#origin + (tag < 0 ? this.#end - close.length : tag));
           return false;
         }
@@ -367,7 +372,7 @@ export class GmlDocument {
     } catch (error) {
       const refusal = error instanceof XmlError ? malformed(error, 'well-formed XML') : error;
       if (!(refusal instanceof Refusal)) throw refusal;
-      return this.#setAside(at, isMember ? 'member' : 'other', refusal);
+      return this.#setAside(at, content, refusal);
     }
     this.#unfinished = null;
     this.#start = work.fed - this.#origin;
@@ -411,7 +416,7 @@ export class GmlDocument {
     const isMember = content === 'member';
     const end = this.#resume(at + 1, content);
     if (end < 0 && !this.#isComplete) {
-      if (this.#end - at > this.#memberBytes) return this.#skipFrom(at);
+      if (this.#end - at > this.#memberBytes) return this.#skipFrom(at, content, isMember ? this.#tooLong(content, 'the member') : refusal);
       return false;
     }
     if (isMember) this.members += 1;
@@ -442,18 +447,27 @@ export class GmlDocument {
     return candidates.length === 0 ? -1 : Math.min(...candidates);
   }
 
-  /** Reports a member that is too long. The state `skipping` then skips the rest of the member. */
-  #skipFrom(at: number): boolean {
+  /** Returns the refusal of content whose end has not arrived within the maximum length. @param what name of the content in the message */
+  #tooLong(content: Content, what: string): Refusal {
+    const kept = `(its first ${EXCERPT_BYTES} bytes are kept)`;
+    return content === 'member'
+      ? new Refusal('member_too_large', `expected a member of at most ${this.#memberBytes} bytes, found a longer one ${kept}`, START)
+      : new Refusal('xml_malformed', `expected the end of ${what} within ${this.#memberBytes} bytes, found none ${kept}`, START);
+  }
+
+  /** Reports content that is too long. The state `skipping` then skips the rest of the content. Only a member counts as a member. */
+  #skipFrom(at: number, content: Content, { code, message, place }: Refusal): boolean {
     this.#unfinished = null;
-    this.members += 1;
-    this.#problem(at, at + EXCERPT_BYTES, 'member_too_large', `expected a member of at most ${this.#memberBytes} bytes, found a longer one (its first ${EXCERPT_BYTES} bytes are kept)`, START);
+    if (content === 'member') this.members += 1;
+    this.#problem(at, at + EXCERPT_BYTES, code, message, place);
     this.#start = at + 1;
     this.#state = 'skipping';
+    this.#skipped = content;
     return true;
   }
 
   #skip(): boolean {
-    const end = this.#resume(this.#start, 'member');
+    const end = this.#resume(this.#start, this.#skipped);
     if (end >= 0) {
       this.#start = end;
       this.#state = 'members';

@@ -5,7 +5,7 @@ const BULK = 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/GetDatas
 
 export const manifest: Manifest = {
   id: 'ade_cadastre',
-  version: 3,
+  version: 4,
   title: 'Cadastral cartography: parcels and sheets of the Catasto Terreni',
   italianTitle: 'Cartografia catastale: particelle e fogli del Catasto Terreni',
   attribution: {

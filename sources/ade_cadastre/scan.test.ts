@@ -293,6 +293,21 @@ describe('a member above the maximum length', () => {
   });
 });
 
+describe('other content above the maximum length', () => {
+  const text = fixture('parcels').toString();
+  const at = text.indexOf('<wfs:member>', text.indexOf('<wfs:member>') + 1);
+  const filler = ' '.repeat(20_000);
+
+  it.each([
+    ['a comment', `<!--${filler}-->`, 'the comment'], ['a processing instruction', `<?note ${filler}?>`, 'the processing instruction'],
+    ['an element that is not a member', `<wfs:boundedBy>${filler}</wfs:boundedBy>`, 'wfs:boundedBy'],
+  ])('is rejected and does not count as a member if it is %s', (_kind, content, named) => {
+    const { problems, ...outcome } = run(Buffer.from(text.slice(0, at) + content + text.slice(at)), { memberBytes: 8000, chunk: () => 100 });
+    expect(problems).toMatchObject([{ position: at, code: 'xml_malformed', message: expect.stringContaining(`the end of ${named} within 8000 bytes`) as string }]);
+    expect(outcome).toMatchObject({ rows: 3, records: 4, members: 3, truncated: false, error: null });
+  });
+});
+
 describe('numbers', () => {
   /** Returns a document with one parcel. The ring of the parcel consists of the given `lat lon` pairs and is closed with the first pair. */
   function documentOf(pairs: readonly string[]): Buffer {

@@ -11,6 +11,7 @@ const PUBLIC = document('1.2.3', 'https://maps.example.org') as Json & {
   readonly info: Json; readonly servers: readonly Json[];
   readonly paths: Readonly<Record<string, { readonly get: {
     readonly parameters: readonly { readonly name: string; readonly in: string }[]; readonly responses: Readonly<Record<string, Json>>;
+    readonly security: readonly Json[];
   }; }>>;
 };
 
@@ -48,6 +49,16 @@ describe('the OpenAPI document', () => {
   it('declares Cache-Control in every successful response', () => {
     const found = responses.filter(({ status }) => status.startsWith('2'));
     expect(found.filter(({ response }) => (response['headers'] as Json)['Cache-Control'] === undefined).map(({ path, status }) => `${path} ${status}`)).toEqual([]);
+  });
+
+  it('describes the hourly limit of a token for paths that need a key, and the hourly limit of a network for all other paths', () => {
+    const limits = Object.entries(PUBLIC.paths).flatMap(([path, { get }]) => Object.values(get.responses).flatMap(({ headers }) => {
+      const limit = (headers as Readonly<Record<string, Json>>)['X-RateLimit-Limit'];
+      return limit === undefined ? [] : [{ path, client: get.security.length === 0 ? 'network' : 'token', description: String(limit['description']) }];
+    }));
+    expect(new Set(limits.map(({ client }) => client))).toEqual(new Set(['token', 'network']));
+    const of = { token: 'requests of the token per', network: 'requests of the client\'s network per' } as const;
+    expect(limits.filter(({ client, description }) => !description.includes(of[client as keyof typeof of]))).toEqual([]);
   });
 
   it('accepts no key in a URL', () => {

@@ -59,4 +59,16 @@ describe('outlines simplified together', () => {
     for (const ring of rings) expect(new Set(ring.map(String)).size).toBeGreaterThanOrEqual(3);
     expect(none).toBeNull();
   });
+
+  it('keep the shared borders of an outline that would become a line', () => {
+    // A lens between two squares, narrower than the tolerance. Each side of the lens has more than two corners.
+    const left: Point[] = [[1, 0.4], [0.9995, 0.45], [0.9994, 0.5], [0.9995, 0.55], [1, 0.6]];
+    const right: Point[] = [[1, 0.4], [1.0005, 0.45], [1.0006, 0.5], [1.0005, 0.55], [1, 0.6]];
+    const lens = drawn([...right, ...[...left].reverse().slice(1, -1)]);
+    const squares = [drawn([[0, 0], [1, 0], ...left, [1, 1], [0, 1]]), drawn([[2, 1], [1, 1], ...[...right].reverse(), [1, 0], [2, 0]])];
+    const [small, ...others] = simplifiedWithNeighbours([lens, ...squares], 0.001);
+    expect(corners(small!)).toBe(8);
+    const shared = new Set(others.flatMap((outline) => [...edges(outline)]));
+    expect([...edges(small!)].filter((edge) => !shared.has(edge))).toEqual([]);
+  });
 });

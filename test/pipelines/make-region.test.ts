@@ -59,6 +59,14 @@ describe('the synthetic region', () => {
     }
   });
 
+  test.each([4, 14])('gives 999 comuni of region %i different ISTAT codes, which no real comune of their provinces has', (code) => {
+    const { comuni } = makeRegion({ parcels: 999, seed: 1, comuni: 999, region: code });
+    const codes = comuni.map(({ istatCode }) => istatCode);
+    expect(new Set(codes).size).toBe(999);
+    // The last three digits of real codes are below 300, as in 022253 (Novella).
+    expect(codes.filter((each) => !/^\d{6}$/.test(each) || Number(each.slice(3)) <= 400)).toEqual([]);
+  });
+
   test('keeps every parcel inside its sheet and its sheet inside its comune, with rings in the correct direction and at most 8 decimals', () => {
     const region = makeRegion({ parcels: 2000, seed: 5 });
     for (const parcel of region.parcels()) {

@@ -100,6 +100,7 @@ describe('a newcomer', () => {
     ['mistypes a section in a list', () => ['export', 'molise', '--sections', 'risk,econmics'], 'SECTION_UNKNOWN', 2, () => 'npx mappale export molise --sections risk,economics'],
     ['mistypes a format', () => ['export', 'molise', '--format=geoparquett'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
     ['requests an unknown format', () => ['export', 'molise', '--format', 'shp'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
+    ['mistypes the format of a validation', () => ['validate', 'FILE', '--format', 'junti'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale validate FILE --format junit'],
     ['gives a word as the port', () => ['serve', '--port', 'http'], 'NUMBER_EXPECTED', 2, () => 'npx mappale serve --port 0'],
     ['gives the embedded database several processes', () => ['serve', '--workers', '2'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1'],
     ['gives fewer connections than processes', () => ['serve', '--workers', '8', '--connections', '4'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1 --connections 4'],

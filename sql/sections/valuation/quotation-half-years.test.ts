@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import type { Database, Session } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { freshContext } from '../../../test/harness/fresh-context.ts';
@@ -125,7 +125,9 @@ describeDatabase('the selection of a parcel\'s quotations', (engine) => {
     ({ database } = await freshContext(engine));
   });
 
-  const found = ({ zones, quotations, perimeters, parcels, listed }: Files): Promise<Answer[]> => rolledBack(database, async (session) => {
+  /** Builds the sections from the tables in the schema `cases`, and runs `work` before the tables are removed. */
+  const built = <T>(files: Files, work: (session: Session) => Promise<T>): Promise<T> => rolledBack(database, async (session) => {
+    const { zones, quotations, perimeters, parcels, listed } = files;
     const box = (cell: number): string => `st_expand(st_setsrid(st_point(14 + ${cell} * 0.01, 41), 4326), 0.001)`;
     const member = (file: number | undefined): number => (file ?? 1) * 10;
     const values = (rows: readonly string[]): string => (rows.length === 0 ? 'select where false' : `values ${rows.join(', ')}`);
@@ -151,6 +153,10 @@ describeDatabase('the selection of a parcel\'s quotations', (engine) => {
           `(1, 0, ${index + 1}, '${text(half)}', ${half}, '${belfiore}', '${zona}', false, st_multi(st_union(array[${cells.map(box).join(', ')}])))`))}
         ${insert('parcel', 'fid, belfiore, kind, point', parcels.map((belfiore, cell) => `(${1_400_000_000 + cell}, '${belfiore}', 'land', st_centroid(${box(cell)}))`))}`, 'test');
     for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history/build', 'sections/valuation/build']) await session.script(sql(`sql/${file}.sql`), file);
+    return work(session);
+  });
+
+  const found = (files: Files): Promise<Answer[]> => built(files, async (session) => {
     for (const table of ['core.quotation_zone', 'core.quotation', 'section.valuation_history', 'section.valuation']) {
       const name = table.split('.')[1]!;
       const columns = (await session.query<{ name: string }>('select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum', [table])).map((each) => each.name).join(', ');
@@ -272,6 +278,22 @@ describeDatabase('the selection of a parcel\'s quotations', (engine) => {
     expect(await valuations(files)).toEqual(['Z001 B4 1000 in 2025_2 by 2018_2, before not quoted', null]);
     expect((await check(files))[0]!.history).toEqual({ current: 'B4', then: { '2018_2': 'B1 500', '2025_2': 'B4 1000' } });
     expect(await valuations({ ...files, perimeters: [...files.perimeters, { half: q2, belfiore: 'Z001', zona: 'B4', cells: [1] }] })).toEqual([null, 'Z001 B4 1000 in 2025_2 by 2025_2, before not quoted']);
+  });
+
+  it('explains the zone of an older perimeter by the LinkZona of the perimeter\'s half-year and by the zone of the quoted half-year', async () => {
+    const files = {
+      ...none, zones: [zone(old, 'Z001', 'B1', 'IS1')], perimeters: [{ half: old, belfiore: 'Z001', zona: 'B1', cells: [0] }],
+      quotations: [quoted(q2, 'Z001', 'B1', 'IS7', 900, 2), quoted(q2, 'Z001', 'C1', 'IS1', 1000, 2)],
+    };
+    const evidence = await built(files, async (session) => {
+      await session.script(sql('sql/sections/valuation_history/explain.sql'), 'explain');
+      return session.query<{ value: string; rule: string }>("select value, rule from evidence where field = 'zone_current'");
+    });
+    expect(evidence.map(({ value, rule }) => `${value}: ${rule}`).sort()).toEqual([
+      'IS1: LinkZona of the perimeter\'s zone in 2018_2, by which it is found in the half-year that is quoted',
+      'Z001 B1 2018_2: perimeter of 2018_2 that contains the representative point',
+      'Z001 C1 2025_2: zone in 2025_2 with the LinkZona of the perimeter\'s zone',
+    ]);
   });
 
   it('gives the same quotations as the model for random half-years, files, zones and perimeters', async () => {

@@ -79,7 +79,23 @@ select
   z.position,
   null,
   null,
-  'LinkZona of the zone in ' || z.semester || ', by which it is found in the half-year that is quoted'
+  'LinkZona of the perimeter''s zone in ' || z.semester || ', by which it is found in the half-year that is quoted'
+from parcel_shapes s
+join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
+join set_place c on c.set_id = t.set_id
+join quotation_zone z on z.belfiore = c.drawn_belfiore and z.zona = c.drawn_zona and z.half_year = c.perimeter_half_year
+where c.perimeter_half_year <> c.half_year
+union all
+select
+  s.fid,
+  'zone_current',
+  z.belfiore || ' ' || z.zona || ' ' || z.semester,
+  z.release_id,
+  z.member_id,
+  z.position,
+  null,
+  null,
+  'zone in ' || z.semester || ' with the LinkZona of the perimeter''s zone'
 from parcel_shapes s
 join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
 join set_place c on c.set_id = t.set_id

@@ -50,7 +50,9 @@ export default defineMap({
     },
     evidence: {
       'zone in that half-year with the LinkZona of the current zone': 'zona di allora con la LinkZona della zona attuale',
-      'LinkZona of the zone in {1}, by which it is found in the half-year that is quoted': 'LinkZona della zona nel {1}, con cui la si trova nel semestre quotato',
+      'LinkZona of the perimeter\'s zone in {1}, by which it is found in the half-year that is quoted':
+        'LinkZona della zona del perimetro nel semestre {1}, con cui la si ritrova nel semestre quotato',
+      'zone in {1} with the LinkZona of the perimeter\'s zone': 'zona nel semestre {1} con il LinkZona della zona del perimetro',
       'perimeter of {1} that contains the representative point': 'perimetro della zona OMI del semestre {1} che contiene il punto rappresentativo',
       'abitazioni civili in normal state; the zone was found by the perimeters of that half-year, or else by the LinkZona of the current zone':
         'abitazioni civili in stato normale; zona di allora secondo i perimetri di allora, altrimenti secondo il LinkZona della zona attuale',
