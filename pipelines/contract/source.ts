@@ -248,6 +248,11 @@ export interface PlaceColumns {
   readonly series?: readonly string[];
   /** Column with the code of the comune or other unit. Null counts as an empty code. */
   readonly place: string;
+  /**
+   * Largest share of comuni (0–1) of the current file that a newer complete file may lack. Omitted if each comune always has rows. In lists of points, the last
+   * point of a comune may close. In a region, at least one comune may be missing.
+   */
+  readonly mayLose?: number;
   /** Column with the region that the publisher states for the place. */
   readonly region?: string;
   /** Column with the region to use if the place is not in ISTAT's list of comuni. */

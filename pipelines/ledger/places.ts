@@ -20,6 +20,11 @@ interface CurrentLayer {
   readonly current: CurrentFiles;
 }
 
+interface ComparedLayer extends CurrentLayer {
+  /** Largest share of comuni (0–1) that a complete file may lack, as in `PlaceColumns.mayLose`. */
+  readonly mayLose: number;
+}
+
 /** Maximum number of comuni that a message lists. */
 const NAMED = 20;
 
@@ -56,24 +61,27 @@ export interface FewerComuni {
 }
 
 /**
- * Refuses a complete file with fewer comuni than the superseded files, unless a user accepts the file. A complete file with fewer comuni is probably truncated.
+ * Refuses a complete file that lacks more comuni of the superseded files than `mayLose` allows, unless a user accepts the file. Such a file is probably
+ * truncated.
  * @returns the accepted files
  * @throws MappaleError `FEWER_COMUNI` (exit 5)
  */
 export async function refuseFewer(
-  database: Database, region: number, name: string, layers: readonly CurrentLayer[], accept: Acceptance | null,
+  database: Database, region: number, name: string, layers: readonly ComparedLayer[], accept: Acceptance | null,
 ): Promise<FewerComuni[]> {
   const published = await database.query<{ id: number }>(ledger('published_files'), [region]);
   const known = new Set(published.map(({ id }) => id));
   const accepted: FewerComuni[] = [];
-  for (const { relation, current } of layers) {
+  for (const { relation, current, mayLose } of layers) {
     for (const { file, before, was, now, lost } of current.fewer) {
+      const least = was - Math.ceil(was * mayLose);
+      if (now >= least) continue;
       // Accepts a file that a publication already uses. Also accepts a file if no publication uses the superseded files.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
       const missing = firstNames(lost, NAMED);
       if (accept === null) {
         throw new MappaleError(`${name}: a complete file has fewer comuni than the current file`, {
-          code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}; missing: ${missing}`,
+          code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${least} comuni, found ${now}; missing: ${missing}`,
           hint: 'The published region is unchanged. Download the file again. If the change is real, run again with --accept "the reason".',
         });
       }

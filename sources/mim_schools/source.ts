@@ -49,7 +49,7 @@ export default defineSource({
   layers,
   keys: { raw_school: ['school_id'] },
   unique: { school: ['school_id'] },
-  places: { school: { series: ['kind'], place: 'belfiore', likelyRegion: 'region_code' } },
+  places: { school: { series: ['kind'], place: 'belfiore', likelyRegion: 'region_code', mayLose: 0.01 } },
   recognise,
   read,
 });

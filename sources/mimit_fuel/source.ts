@@ -34,7 +34,7 @@ export default defineSource({
   repeats: { raw_fuel_station: 'station_repeated' },
   keys: { raw_fuel_station: ['station_id'] },
   unique: { fuel_station: ['station_id'] },
-  places: { fuel_station: { place: 'place' } },
+  places: { fuel_station: { place: 'place', mayLose: 0.01 } },
   recognise,
   read,
 });

@@ -54,7 +54,7 @@ export default defineSource({
   names: [/^FRM_FARMA[^/]*\.(?:csv|json|xml)$/i],
   tables: { raw_pharmacy },
   layers,
-  places: { pharmacy: { place: 'istat_code' } },
+  places: { pharmacy: { place: 'istat_code', mayLose: 0.01 } },
   recognise,
   read,
 });

@@ -44,7 +44,7 @@ describe('current files:', () => {
 
   it('a complete file with a loss of comuni is refused, unless a user accepts the loss or the file is already published', async () => {
     const [was, now] = [file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })];
-    const layers = [{ relation: 'layer.parcel', current: currentFiles([was, now], CADASTRE, { region: 14, layer: 'parcel', register: LIST }) }] as const;
+    const layers = [{ relation: 'layer.parcel', current: currentFiles([was, now], CADASTRE, { region: 14, layer: 'parcel', register: LIST }), mayLose: 0 }] as const;
     /** A database whose publication uses these files. */
     const publishing = (files: readonly LoadedFile[]): Database => ({ query: async () => files.map(({ fileId }) => ({ id: fileId })) }) as never;
     const accept = { who: 'somebody', why: 'the comune was merged' };
@@ -53,6 +53,21 @@ describe('current files:', () => {
     });
     expect(await refuseFewer(publishing([was]), 14, 'Molise', layers, accept)).toEqual([{ relation: 'layer.parcel', file: 'new.zip', was: 2, now: 1, missing: 'A002' }]);
     expect(await refuseFewer(publishing([now]), 14, 'Molise', layers, null)).toEqual([]);
+  });
+
+  it('a complete file of points may lack one comune in a hundred, or one comune of a small region, and is refused if it lacks more', async () => {
+    const codes = Array.from({ length: 300 }, (_, at) => `A${String(at).padStart(3, '0')}`);
+    const lacking = (count: number, of: number): Promise<unknown> => {
+      const [was, now] = [file('old.csv', codes.slice(0, of), { complete: true, vintage: '2025-01-01' }), file('new.csv', codes.slice(count, of), { complete: true })];
+      const current = currentFiles([was, now], CADASTRE, { region: 14, layer: 'parcel', register: new Map(codes.map((code) => [code, 14])) });
+      expect(current.fewer).toMatchObject([{ was: of, now: of - count }]);
+      const database = { query: async () => [{ id: was.fileId }] } as never;
+      return refuseFewer(database, 14, 'Molise', [{ relation: 'layer.parcel', current, mayLose: 0.01 }], null);
+    };
+    expect(await lacking(3, 300)).toEqual([]);
+    await expect(lacking(4, 300)).rejects.toMatchObject({ code: 'FEWER_COMUNI', detail: 'parcel: expected at least 297 comuni, found 296; missing: A000, A001, A002, A003' });
+    expect(await lacking(1, 10)).toEqual([]);
+    await expect(lacking(2, 10)).rejects.toMatchObject({ code: 'FEWER_COMUNI' });
   });
 
   it('a removed file stays current until the folder contains a file of the same age for the place', () => {
