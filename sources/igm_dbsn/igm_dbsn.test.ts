@@ -32,14 +32,14 @@ describe('the national topographic database', () => {
     expect([geom.readUInt32LE(1), geom.readUInt32LE(5)]).toEqual([0x20000006, 7794]);
   });
 
-  it('is recognised by its folder when the zip\'s name has random letters instead of the date', async () => {
+  it('is recognised by its folder, with the date of its members, when the zip\'s name has random letters instead of the date', async () => {
     const random = randomOf('dbsn names', testEnvironment().seed);
     const letters = (): string => Array.from({ length: 6 }, () => random.pick('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split(''))).join('');
     for (let turn = 0; turn < 20; turn += 1) {
       const path = join(folder, `IS_dbsn_${letters()}.zip`);
       await rename(join(folder, FILE), path);
       const { recognition } = await trial(source, path).finally(() => rename(path, join(folder, FILE)));
-      expect(recognition, path).toMatchObject({ role: 'edifc', place: 'ISERNIA', vintage: recognition!.dated });
+      expect(recognition, path).toMatchObject({ role: 'edifc', place: 'ISERNIA', vintage: '2025-07-28', dated: '2025-07-28' });
     }
   });
 

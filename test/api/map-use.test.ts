@@ -343,7 +343,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('shows and saves only the parcels that meet the condition of the user', async () => {
+      it('shows and saves only the parcels that meet the condition of the user, or both of two conditions', async () => {
         const page = await map.open(at('parcels', 17));
         /** Saves the parcels that are drawn, and returns their fids. */
         const drawn = async (): Promise<number[]> => {
@@ -373,6 +373,14 @@ describeEngines('the map in use', (engine) => {
         const threatened = rows.filter(({ level }) => level !== null).map(({ fid }) => fid).sort();
         expect(threatened.length).toBeGreaterThan(0);
         await expect.poll(async () => (await drawn()).sort()).toEqual(threatened);
+        // Both conditions together.
+        const areas = rows.filter(({ level }) => level !== null).map((each) => Math.round(each.area_m2)).sort((a, b) => a - b);
+        const least = areas[Math.ceil(areas.length / 2)]!;
+        await page.locator('#conditions select').selectOption('parcels');
+        await page.locator('[data-filter=parcels] [name=from]').fill(String(least));
+        const both = rows.filter((each) => each.level !== null && Math.round(each.area_m2) >= least).map(({ fid }) => fid).sort();
+        expect([both.length > 0, both.length < threatened.length]).toEqual([true, true]);
+        await expect.poll(async () => (await drawn()).sort()).toEqual(both);
         await page.context().close();
       });
 

@@ -592,7 +592,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'lists in coastal_erosion at most 5 segments, nearest first, and only a segment without a rate has no severity',
+    about: OF_RECORD, says: 'lists in coastal_erosion at most 5 segments within 1,000 m, nearest first, and only a segment without a rate has no severity',
     holds: async (trial) => {
       const all = (await trial.records()).map(
         ({ coastal_erosion: segments }) =>
@@ -601,6 +601,7 @@ export const PARCELS: readonly Statement[] = [
       expect(all.flat().filter(({ avg_change_m_year: rate }) => rate === null).length).toBeGreaterThan(0);
       for (const segments of all) {
         expect(segments.length).toBeLessThanOrEqual(5);
+        expect(segments.filter(({ distance_m: distance }) => distance > 1_000)).toEqual([]);
         expect(segments.map(({ distance_m: distance }) => distance)).toEqual(ascending(segments.map(({ distance_m: distance }) => distance)));
         for (const { dynamic, avg_change_m_year: rate, severity_index: severity } of segments) {
           expect(rate === null).toBe(severity === null);

@@ -22,6 +22,9 @@ interface Feature {
   readonly geometry: object;
 }
 
+/** Names of the layers that draw a value of a section. */
+const VALUED = TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name);
+
 type TileRow = { readonly x: number; readonly y: number };
 
 describeEngines('a tile of the map', (engine) => {
@@ -218,7 +221,7 @@ describeEngines('a tile of the map', (engine) => {
     expect(await features('house_numbers', 15, (await tiles(15))[0]!)).toEqual([]);
   });
 
-  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('has the values of the records in the layer %s, and distinguishes unmapped places from places without values', async (name) => {
+  it.each(VALUED)('has the shapes of parcels and the values of records in the layer %s, and distinguishes unmapped from missing values', async (name) => {
     const { name: sectionName, layer } = TILE_LAYERS.find((each) => each.name === name)!.section!;
     const section = SECTIONS.find((each) => each.name === sectionName)!;
     const path = (section.flat[layer.value]!.of ?? layer.value).split('.');
@@ -226,6 +229,8 @@ describeEngines('a tile of the map', (engine) => {
     const [tile] = await tiles(14);
     const read = await features(name, 14, tile!);
     expect(read.length).toBeGreaterThan(20);
+    const shapes = new Map((await features('parcels', 14, tile!)).map(({ properties, geometry }) => [properties['fid'], geometry]));
+    for (const { properties: { fid }, geometry } of read) expect([fid, geometry]).toEqual([fid, shapes.get(fid)]);
     expect(read.filter(({ properties }) => !section.kinds.includes(kinds.get(properties['fid'] as number) as 'land'))).toEqual([]);
     // Compares at most two parcels with the same value, or without a value and with the same coverage. Compares at most 16 parcels in total.
     const times = new Map<string, number>();
@@ -244,12 +249,29 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('has each comune with its name and codes in the layer of comuni', async () => {
+  it('has each comune with its name, codes and published boundary in the layer of comuni', async () => {
     const comuni = await service.database.query<{ belfiore: string; name: string; istat_code: string; region: number }>(
       'select c.belfiore, c.name, c.istat_code, c.region_code::int4 as region from core.comune c where c.belfiore in (select belfiore from core.parcel) order by 1',
     );
     const found = new Map<string, unknown>();
-    for (const tile of await tiles(12)) for (const { properties } of await features('comuni', 12, tile)) found.set(String(properties['belfiore']), properties);
+    // One unit of the tile in degrees of longitude.
+    const unit = 360 / 2 ** 12 / 4096;
+    for (const tile of await tiles(12)) {
+      const read = await features('comuni', 12, tile);
+      for (const { properties } of read) found.set(String(properties['belfiore']), properties);
+      const apart = await service.database.query<{ code: string; units: number }>(
+        `select g.code, min(st_hausdorffdistance(st_intersection(b.geom, ${BOX}), st_setsrid(st_geomfromgeojson(g.geometry), 4326))) / $4 as units
+         from jsonb_to_recordset($5::jsonb) as g (code text, belfiore text, geometry jsonb)
+         left join core.comune_register r on r.belfiore = g.belfiore
+         join layer.boundary b on b.kind = 'comune' and b.code in (g.code, r.old_istat_code)
+         group by g.code`,
+        [12, tile.x, tile.y, unit, JSON.stringify(read.map(({ properties, geometry }) => (
+          { code: properties['istat_code'], belfiore: properties['belfiore'], geometry })))],
+      );
+      expect(apart.length).toBe(new Set(read.map(({ properties }) => properties['istat_code'])).size);
+      // Boundaries are simplified with a tolerance of one unit, and corners are rounded to units.
+      expect(apart.filter(({ units }) => units > 2)).toEqual([]);
+    }
     expect([...found.values()].filter((each) => comuni.some(({ belfiore }) => belfiore === (each as Json)['belfiore'])).sort((a, b) => (String((a as Json)['belfiore']) < String((b as Json)['belfiore']) ? -1 : 1)))
       .toEqual(comuni);
   });

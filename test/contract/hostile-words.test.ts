@@ -10,6 +10,7 @@ import { ROOT, readConfig, testClock } from '../../pipelines/config.ts';
 import { metresMisplaced, outsideItaly } from '../../pipelines/readers/italy.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
+import { trial } from '../harness/trial.ts';
 
 const sources = await loadSources();
 const root = mkdtempSync(join(tmpdir(), 'mappale-words-'));
@@ -99,6 +100,12 @@ describe('coordinates', () => {
 
   it('are read without the height if the shapes have a height', async () => {
     expect(await verdictOn(FLOOD, moved((x, y) => [x, y, 812.5]))).toMatchObject({ ok: true, rejects: 0 });
+    const path = join(folder(), basename(FLOOD));
+    writeFileSync(path, moved((x, y) => [x, y, 812.5])(readFileSync(FLOOD)));
+    const flood = sources.find(({ id }) => id === 'ispra_flood')!;
+    const [flat, high] = [await trial(flood, FLOOD), await trial(flood, path)];
+    expect(flat.collected!.members[0]!.rows).toBeGreaterThan(0);
+    expect(high.collected!.rows).toEqual(flat.collected!.rows);
   });
 
   it('are rejected if the first position of a shape is in degrees with a CRS in metres, or has swapped axes', () => {

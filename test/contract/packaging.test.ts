@@ -61,6 +61,18 @@ describe('the records of a synthetic region', () => {
   });
 });
 
+it.each([
+  ['anncsu_addresses', 'INDIR_MOLI_20260602.csv'],
+  ['egms_vertical', 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv'],
+  ['istat_census', 'R02_indicatori_2021_sezioni.csv'],
+])('a file is recognised in the same way if it is a thousand times larger: %s', async (source, name) => {
+  const content = fixture(`${source}/fixture/${name}`);
+  const last = content.subarray(content.lastIndexOf('\n', content.length - 2) + 1);
+  const large = Buffer.concat([content, ...Array.from({ length: Math.ceil(1_000 * content.length / last.length) }, () => last)]);
+  expect(await recognised(name, content)).not.toBeNull();
+  expect(await recognised(name, large)).toEqual(await recognised(name, content));
+});
+
 describe('two issues of one vintage', () => {
   async function zipped(name: string, path: string, content: Buffer, modified: string): Promise<Recognition | null> {
     await writeZip(join(renamed, name), [[path, content, { modified }]]);

@@ -217,11 +217,17 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.map(({ fid: _own, status: _s, reason: _r, candidates: _c, mappale_fid: fid, ...cells }) => ({ fid, ...cells }))).toEqual(exported);
   });
 
-  it('writes metadata that lists the columns and the attributions', async () => {
+  it('writes metadata that lists the columns with their descriptions, and the attributions', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { summary, text } = await enrich(`fid\n${fid}\n`, { sections: 'all' });
-    const metadata = JSON.parse(await readFile(summary.metadata, 'utf8')) as { tableSchema: { columns: { titles: string; datatype: string }[] }; 'dc:license': { 'dc:rights': string }[] };
+    const metadata = JSON.parse(await readFile(summary.metadata, 'utf8')) as {
+      tableSchema: { columns: { titles: string; 'dc:description': string }[] }; 'dc:license': { 'dc:rights': string }[];
+    };
     expect(metadata.tableSchema.columns.map(({ titles }) => titles)).toEqual((text.split(LF)[0] ?? '').split(','));
+    const described = new Map(metadata.tableSchema.columns.map(({ titles, 'dc:description': description }) => [titles, description]));
+    const expected = columnsOf(parseSections('all')).map(({ name, description }) => [name === 'fid' ? 'mappale_fid' : name, description] as const);
+    expect(expected.map(([name]) => [name, described.get(name)])).toEqual(expected);
+    expect([...described].filter(([, description]) => description === '')).toEqual([]);
     expect(summary.columns_added).toEqual(expect.arrayContaining(columnsOf(['risk']).map(({ name }) => name)));
     expect(metadata['dc:license'].map((each) => each['dc:rights'])).toEqual(expect.arrayContaining([...summary.attributions]));
     expect(summary.attributions.length).toBeGreaterThan(5);

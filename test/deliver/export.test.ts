@@ -146,7 +146,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(found.map(({ fid }) => fid)).toEqual(inside.map(({ fid }) => fid));
   });
 
-  it('an export to GeoParquet declares geo 1.1, the covering, the compression and the licences', async () => {
+  it('an export to GeoParquet declares geo 1.1, the covering, the compression, the licences and the descriptions of columns', async () => {
     const { published_at: publishedAt, digest } = await write('geoparquet', 'about.parquet');
     const path = join(folder, 'about.parquet');
     const metadata = Object.fromEntries((await ask(`select decode(key) as key, decode(value) as value from parquet_kv_metadata('${path}')`)).map(({ key, value }) => [key, JSON.parse(String(value)) as unknown]));
@@ -157,17 +157,20 @@ describeDatabase('exporting a region', (engine) => {
     expect((metadata['geo'] as { columns: { geometry: object } }).columns.geometry).not.toHaveProperty('crs');
     expect(metadata['mappale']).toMatchObject({ region: 'Molise', published_at: publishedAt, digest, compression: PARQUET_CODEC.toLowerCase() });
     expect((metadata['mappale'] as { licences: { attribution: string }[] }).licences.length).toBeGreaterThan(5);
-    expect(Object.keys(metadata['mappale:columns'] as object)).toEqual(COLUMNS.map(({ name }) => name));
+    expect(Object.entries(metadata['mappale:columns'] as object)).toEqual(COLUMNS.map(({ name, description }) => [name, description]));
     const chunks = await ask(`select distinct compression from parquet_metadata('${path}')`);
     expect(chunks).toEqual([{ compression: PARQUET_CODEC }]);
   });
 
-  it('an export to CSV has the same cells as the API, and metadata that lists the columns', async () => {
+  it('an export to CSV has the same cells as the API, and metadata that lists the columns with their descriptions', async () => {
     const { companions } = await write('csv', 'molise.csv');
     const rows: Record<string, string>[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
     expect(new Map(rows.map((row) => [Number(row['fid']), Object.values(row)]))).toEqual(new Map(parcels.map(({ fid }) => [fid, cells.get(fid)!.map((cell) => String(cell ?? ''))])));
-    const { tableSchema } = JSON.parse(await readFile(companions[1]!, 'utf8')) as { tableSchema: { columns: { titles: string }[] } };
+    const { tableSchema } = JSON.parse(await readFile(companions[1]!, 'utf8')) as {
+      tableSchema: { columns: { titles: string; 'dc:description': string }[] };
+    };
     expect(tableSchema.columns.map(({ titles }) => titles)).toEqual(Object.keys(rows[0]!));
+    expect(tableSchema.columns.map(({ 'dc:description': description }) => description)).toEqual(COLUMNS.map(({ description }) => description));
   });
 
   it('an export to GeoPackage has a QGIS style for each section on the map, with the colours of the map', async () => {

@@ -111,15 +111,26 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
   it('recovers with empty unlogged tables after SIGKILL of a backend, and the next run stages the rows again', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
+    /** Returns the number of rows in each unlogged table of a staging schema. */
+    const staged = (): Promise<number[]> => withDatabase(url, async (database) => {
+      const tables = await database.query<{ name: string }>(
+        `select oid::regclass::text as name from pg_class
+         where relkind = 'r' and relpersistence = 'u' and starts_with(relnamespace::regnamespace::text, 'staging_') order by 1`,
+      );
+      return Promise.all(tables.map(async ({ name }) => (await database.query<{ n: number }>(`select count(*)::int4 as n from ${name}`))[0]!.n));
+    });
     const boundary = 'load of ade_cadastre 2026-07-01 Molise begins';
     await gate.shut(boundary);
     const machine = refresh(url, 1);
     expect(await gate.reached(machine)).toBe(true);
+    const before = await staged();
+    expect(before.some((rows) => rows > 0)).toBe(true);
     const [pid] = await gate.backends('.');
     process.kill(pid!, 'SIGKILL');
     expect((await machine.ended).code).toBe(6);
     await gate.close();
     await server.recovered();
+    expect(await staged()).toEqual(before.map(() => 0));
     await wholeThenRecovered(url);
   });
 

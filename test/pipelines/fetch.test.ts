@@ -506,7 +506,7 @@ describe('downloads through a proxy', () => {
     };
   }
 
-  it('use the proxy except for this machine, report a rejected login, and never write the login', async () => {
+  it('use the proxy except for this machine and the hosts in no_proxy, report a rejected login, and never write the login', async () => {
     server.routes.set(ZIP, served(zip()));
     const proxy = await startProxy('me:s@cret');
     try {
@@ -517,6 +517,11 @@ describe('downloads through a proxy', () => {
       const before = proxy.asked.length;
       await cadastre({ proxies });
       expect(proxy.asked).toHaveLength(before);
+      // Without the proxy, the name of the publisher does not exist.
+      for (const listed of ['publisher.invalid', 'intranet.example .invalid', '*']) {
+        const direct = await cadastre({ at: 'http://publisher.invalid', proxies: { ...proxies, except: readProxies({ NO_PROXY: listed }).except } });
+        expect([listed, direct.error?.code, proxy.asked.length]).toEqual([listed, 'DOWNLOAD_UNREACHABLE', before]);
+      }
       const { error } = await cadastre({ at: 'http://publisher.invalid', proxies: readProxies({ http_proxy: `http://me:wrong@127.0.0.1:${proxy.port}` }) });
       expect(error).toMatchObject({ code: 'DOWNLOAD_PROXY', fix: 'export HTTP_PROXY=http://USER:PASSWORD@PROXY:PORT' });
       expect([error!.report(), ...said].join('\n')).not.toMatch(/wrong|cret/);

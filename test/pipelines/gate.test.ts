@@ -172,14 +172,25 @@ describeDatabase('the quality gate', (engine) => {
     });
   }
 
-  it('keeps only metrics of tables that the ledger lists', async () => {
-    await prune(context.database, context.sources);
-    const [orphans] = await context.database.query(
-      'select count(*) as n from ledger.figure f where not exists (select from ledger.publication_table t where t.relation = f.relation and t.partition = f.partition)',
+  it('keeps only metrics of the current and the previous publication when the database is pruned', async () => {
+    const measured = (published: boolean): Promise<unknown[]> => context.database.query(
+      `select f.relation, f.partition, count(*)::int4 as places from ledger.figure f
+       where $1 = exists (
+         select from ledger.publication_table t join ledger.publication p using (publication_id)
+         where t.relation = f.relation and t.partition = f.partition and p.state in ('current', 'previous')
+       )
+       group by 1, 2 order by 1, 2`, [published],
     );
-    expect(orphans).toEqual({ n: 0 });
-    const [kept] = await context.database.query<{ n: number }>('select count(distinct relation) as n from ledger.figure');
-    expect(kept!.n).toBeGreaterThan(10);
+    // Adds metrics of a table that an older publication had, so that there are such metrics even if no other test ran.
+    await context.database.query(
+      `insert into ledger.figure (relation, partition, slice, province, comune, rows, fields, identities, windows)
+       select relation, 'parcel_14_0', slice, province, comune, rows, fields, identities, windows from ledger.figure where relation = 'core.parcel' limit 1`,
+    );
+    const kept = await measured(true);
+    expect(kept.length).toBeGreaterThan(10);
+    expect(await measured(false)).toContainEqual({ relation: 'core.parcel', partition: 'parcel_14_0', places: 1 });
+    await prune(context.database, context.sources);
+    expect([await measured(true), await measured(false)]).toEqual([kept, []]);
   });
 
   it('measures the publication if the ledger has no metrics of it', async () => {

@@ -158,11 +158,13 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect((await said('level'))['Z003']).toEqual([null]);
   });
 
-  it('are cited by explain for shares and for the coverage of the comune', async () => {
+  it('are cited by explain for the level, for shares and for the coverage of the comune', async () => {
     const [parcel] = await context.database.query<{ fid: number }>("select min(fid) as fid from core.parcel join section.risk using (fid) where belfiore = 'Z001' and flood_share between 0.1 and 0.9");
     const { reproduced, evidence } = await explain(context, parcel!.fid, 'risk');
     expect(reproduced).toBe(true);
     const named = (field: string): unknown[] => evidence.filter((each) => each.field === field).map(({ value, source, member }) => `${value} ${source} ${member.split('/').at(-1)}`);
+    expect(named('flood_level')[0]).toBe('P3 ispra_flood HPH_elevata.shp');
+    expect(named('flood_level').sort()).toEqual(['P1 ispra_flood LPH_bassa.shp', 'P2 ispra_flood MPH_media.shp', 'P3 ispra_flood HPH_elevata.shp']);
     expect(named('flood_share')).toEqual(['P3 ispra_flood HPH_elevata.shp']);
     expect(named('coverage.flood').sort()).toEqual(['P1 ispra_flood LPH_bassa.shp', 'P2 ispra_flood MPH_media.shp', 'P3 ispra_flood HPH_elevata.shp']);
     expect(named('coverage.landslide')).toEqual([]);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
+import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { SILENT, type Log } from '../../pipelines/log.ts';
@@ -158,7 +159,7 @@ describeDatabase('a region of land registers', (engine) => {
     expect(await currentContent(context.database)).toEqual(found);
   });
 
-  it('fails without the list of comuni, and the error names the comuni catastali', async () => {
+  it('is not published without the list of comuni, and the error names the comuni catastali', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-trento-'));
     try {
       const name = (await readdir(files.folder)).find((each) => each.endsWith('.zip') && each.startsWith('IDR'))!;
@@ -166,6 +167,8 @@ describeDatabase('a region of land registers', (engine) => {
       const alone = await freshContext(engine);
       const { failures } = await refresh(alone, loadOptions([folder], [TRENTINO]));
       expect(failures.map((failure) => failure.report()).join('\n')).toMatch(/comune_catastale_without_comune: .*IT\.TN\.001/);
+      expect(await publishedTables(alone.database, TRENTINO)).toEqual(new Map());
+      expect(await alone.database.query('select fid from core.parcel limit 1')).toEqual([]);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -79,8 +79,10 @@ describeDatabase('parcel --stdin', (engine) => {
     const { missing, lines } = await answers(parcels.map(({ fid, reference }, index) => `${index % 2 === 0 ? fid : reference}\n`).join(''));
     expect(missing).toBe(0);
     expect(lines.map(({ fid }) => fid)).toEqual(parcels.map(({ fid }) => fid));
-    const [{ record }] = await service.database.query<{ record: unknown }>('select api.parcel($1, $2) as record', [parcels[0]!.fid, SECTION_NAMES]) as [{ record: unknown }];
-    expect(lines[0]).toEqual(record);
+    const records = await service.database.query<{ record: unknown }>(
+      'select api.parcel(fid, $2) as record from unnest($1::int4[]) as asked (fid) order by fid', [parcels.map(({ fid }) => fid), SECTION_NAMES],
+    );
+    expect(lines).toEqual(records.map(({ record }) => record));
   });
 
   it('answers a line that names no parcel with the line and the error, and continues', async () => {

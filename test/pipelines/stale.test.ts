@@ -71,6 +71,11 @@ describe('facts', () => {
     expect(Object.keys(sqlFacts(parseSqlFile('sql/core/x.sql', `${calling.text.replace(/core\.overlay_grid\(/g, 'least(')}-- core.gini(\n`)))).not.toContain('sql/functions/gini.sql');
   });
 
+  it('include functions that a called function calls', () => {
+    const direct = MAKERS.find(({ text }) => text.includes('core.area_pieces(') && !text.includes('core.overlay_grid('))!;
+    expect(Object.keys(sqlFacts(direct))).toEqual(expect.arrayContaining(['sql/functions/area_pieces.sql', 'sql/functions/overlay_grid.sql']));
+  });
+
   it('yield the reasons for a difference as text', () => {
     const was = { ...engine, 'sql/sections/risk.sql': 'a', 'core.parcel': 'b', 'old.sql': 'c' };
     const now = { ...engine, GEOS: '3.12', 'sql/sections/risk.sql': 'x', 'core.parcel': 'y', 'new.sql': 'z' };

@@ -192,7 +192,9 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(exitCodeOf(report)).toBe(3);
     expect(leftOut(report)).toEqual([...bad].map(([id, path]) => [id, nameOf(path)]).sort());
     const now = await content(context);
-    for (const relation of Object.keys(whole)) if (!/risk/.test(relation)) expect(`${relation}: ${now[relation]}`).toBe(`${relation}: ${whole[relation]}`);
+    const changed = Object.keys(whole).filter((relation) => now[relation] !== whole[relation]);
+    // The new release of the seismic zones is published, unless its file is one of the unusable files.
+    expect([changed.length > 0, changed.filter((relation) => !/risk/.test(relation))]).toEqual([!bad.has('dpc_seismic'), []]);
     for (const { source, regions } of report.leftOut) {
       const vintages = [...new Set((await context.database.query<{ vintage: string }>(
         "select f.vintage from ledger.publication_file join ledger.publication p using (publication_id) join ledger.file f using (file_id) join ledger.release r using (release_id) where p.state = 'current' and p.unit_code = $1 and r.source_id = $2",

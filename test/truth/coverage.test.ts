@@ -29,12 +29,13 @@ const FED_BY: Readonly<Record<string, readonly string[]>> = {
 const COVERED = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ name }) => name);
 const KINDS: readonly SyntheticParcel['kind'][] = ['land', 'road', 'water'];
 const [LEFT_OUT, DRAWN] = [4, 25];
+/** The seed is in the names of the suites, so that a failure names it. */
+const { seed } = testEnvironment();
 
 type Words = Readonly<Record<string, string>>;
 type ParcelRecord = Readonly<Record<string, unknown>> & { readonly meta: { readonly coverage: Words } };
 
-describeDatabase('the coverage of every section', (engine) => {
-  const { seed } = testEnvironment();
+describeDatabase(`the coverage of every section (seed ${seed})`, (engine) => {
   const random = randomOf('coverage of kinds', seed);
   const leftOut = new Set<string>();
   while (leftOut.size < LEFT_OUT) for (const source of random.pick(Object.values(FED_BY))) leftOut.add(source);
@@ -137,11 +138,11 @@ describeDatabase('the coverage of every section', (engine) => {
   });
 });
 
-describeEngines('the coverage of the census', (engine) => {
+describeEngines(`the coverage of the census (seed ${seed})`, (engine) => {
   it('is not_mapped for land parcels in no census section, and for parcels of a census section without data', async () => {
     const only = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_census'];
     // The fourth comune begins with a sheet that no census section covers.
-    const files = await syntheticFiles(400, 1 + (testEnvironment().seed % 1_000), { only, comuni: 4 });
+    const files = await syntheticFiles(400, 1 + (seed % 1_000), { only, comuni: 4 });
     try {
       const context = await freshContext(engine);
       expect((await refresh(context, loadOptions([files.folder], [14]))).failures.map((failure) => failure.report())).toEqual([]);

@@ -3,6 +3,7 @@ import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/ispra_shoreline/synthetic.ts';
 import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
+import { splitAt, sqlOf } from '../../../test/harness/sql.ts';
 
 const region = makeRegion({ parcels: 6_000, seed: 7 });
 
@@ -65,11 +66,9 @@ describeWorkspace('the section coastal_erosion', {
   });
 
   it('reads pieces of the shore first and finds parcels with an index', async () => {
-    const plan = await built.workspace.session(async (session) => {
-      // Reads the table shore_piece, which shore_piece.sql created in the workspace.
-      return session.query<{ 'QUERY PLAN': string }>(`explain select parcel.fid, piece.position from shore_piece as piece
-        join parcel on parcel.geom && st_expand(piece.geom, 1000 / (111320 * cos(radians(st_ymax(piece.geom) + 0.1))), 1000 / 110900.0)`);
-    });
+    // Reads the table shore_piece, which shore_piece.sql created in the workspace.
+    const { query } = splitAt(sqlOf('sql/sections/coastal_erosion/build.sql'), 'shore_pair');
+    const plan = await built.workspace.session((session) => session.query<{ 'QUERY PLAN': string }>(`explain ${query}`));
     const text = plan.map((line) => line['QUERY PLAN']).join('\n');
     expect(text).toMatch(/Nested Loop[\s\S]*Seq Scan on shore_piece[\s\S]*Index Scan using \S+ on parcel/);
   });

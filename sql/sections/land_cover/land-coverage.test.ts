@@ -68,6 +68,11 @@ describeDatabase('the coverage of the land cover map', (engine) => {
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY.slice(1)))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: null });
     // The polygon overlaps each of two comuni by a strip of 0.000001° (8 cm) along 6.7 km.
     expect(await speaking(BOUNDARIES, file(1, 1, [[14.099999, 14.100001]]))).toEqual({ Z001: 1, Z002: 1, Z003: null, Z004: null });
+    // A strip of 0.000000001° (0.08 mm) along 6.7 km has an area of 0.6 m², and the areas of the pieces of a polygon are summed. The minimum is 1 m².
+    expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.100000001]]))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: null });
+    for (const boxes of [[[14, 14.100000003]], [[14, 14.100000001], [14.05, 14.100000001]]] as const) {
+      expect(await speaking(BOUNDARIES, file(1, 1, boxes))).toEqual({ Z001: 1, Z002: 1, Z003: null, Z004: null });
+    }
     expect(await speaking(file(1, 1, [[14.12, 14.18], [14.32, 14.38]]))).toEqual({ Z001: null, Z002: 1, Z003: null, Z004: 1 });
     // A comune without a boundary is located by its parcels.
     expect(await speaking(BOUNDARIES, "delete from boundary where belfiore = 'Z004';", file(1, 1, [[14.02, 14.08], [14.32, 14.38]]))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: 1 });

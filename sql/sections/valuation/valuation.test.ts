@@ -76,12 +76,19 @@ describeWorkspace('the sections valuation and valuation_history', {
   });
 
   it('use the newer elaboration if two files have the same half-year, and ignore the older elaboration', async () => {
-    const [found] = await built.workspace.session((session) => session.query<{ seen: number; held: number; twice: number }>(
+    const [found] = await built.workspace.session((session) => session.query<{ seen: number; held: number; twice: number; older: number; newer: number }>(
       `select (select count(*) from omi_quotation)::int4 as seen, (select count(*) from layer.omi_quotation)::int4 as held,
-         (select count(*) from (select from omi_quotation group by half_year, link_zona, cod_tip, stato having count(*) > 1) t)::int4 as twice`,
+         (select count(*) from (select from omi_quotation group by half_year, link_zona, cod_tip, stato having count(*) > 1) t)::int4 as twice,
+         (select count(*) from omi_quotation q where exists (
+            select from layer.omi_quotation l where (l.half_year, l.belfiore) = (q.half_year, q.belfiore) and l.elaborated > q.elaborated
+          ))::int4 as older,
+         (select count(*) from omi_quotation q where exists (
+            select from layer.omi_quotation l where (l.half_year, l.belfiore) = (q.half_year, q.belfiore) and l.elaborated < q.elaborated
+          ))::int4 as newer`,
     ));
     expect(found!.held - found!.seen).toBeGreaterThan(10);
-    expect(found!.twice).toBe(0);
+    expect([found!.twice, found!.older]).toEqual([0, 0]);
+    expect(found!.newer).toBeGreaterThan(10);
     const duplicates = await built.database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code order by code');
     const codes = new Map(duplicates.map(({ code, records }) => [code, records]));
     // One quotation is twice in the file of 2017/1.
