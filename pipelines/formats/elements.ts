@@ -59,7 +59,7 @@ let Parser: typeof SaxesParser | undefined;
 
 /**
  * Creates a parser of an empty subclass, for speed. Parsing with an instance of SaxesParser itself takes three times as long (measured: saxes 6 on Node 20,
- * with all these handlers). Loads saxes at the first call, because its regular expressions take as long to compile as Node takes to start.
+ * with all these handlers). Loads saxes at the first call, because most commands read no XML.
  */
 function newParser(): SaxesParser {
   Parser ??= class extends (createRequire(import.meta.url)('saxes') as typeof import('saxes')).SaxesParser {};
