@@ -24,8 +24,11 @@ const LONGEST = 500;
  */
 const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;
 const NUMBER = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)?(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?';
-/** Matches a house number without a space before it, as in `VIA ROMA15`. Shorter words are often codes of roads, such as `SP15`. */
-const GLUED = /(?<![a-z])([a-z]{4,})(?=\d)/g;
+/**
+ * Matches the end of a word before a house number without a space, as in `VIA ROMA15`. A first word such as `SPBS11`, a short word and a code such as `exSS581`
+ * name a road.
+ */
+const GLUED = /(?<=[ .'])(?!(?:ex)?s[cprs][a-z]{0,2}\d)([a-z]{4,})(?=\d)/g;
 const ALONE = new RegExp(`^\\s*${NUMBER}\\s*$`);
 const AT_END = new RegExp(`^(.*[^\\s\\d])[\\s]+${NUMBER}\\s*$`);
 const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|senza\s+numero(?:\s+civico)?)\s*$/;

@@ -12,7 +12,7 @@ describe('an address on one line', () => {
     ['VIA XX SETTEMBRE', ['via'], ['20', 'settembre'], null, null, null], ['VIA XX SETTEMBRE 1870, 5', ['via'], ['1870', '20', 'settembre'], 5, null, null],
     ['PIAZZA 1° MAGGIO 3', ['piazza'], ['1', 'maggio'], 3, null, null], ['PIAZZA MONS. BALUSSI, 10', ['piazza'], ['balussi'], 10, null, null], ['VIA G. PUCCINI, 22', ['via'], ['puccini'], 22, null, null],
     ['Strada Statale 18', ['strada statale'], ['18'], null, null, null], ['S.P. 12, 7', ['strada provinciale'], ['12'], 7, null, null], ['SS 18 KM 3+200 SNC 86100', ['strada statale'], ['18', '200', '3', 'km'], null, null, null],
-    ['VIA ROMA15', ['via'], ['roma'], 15, null, null], ['VIA ASSEGGIANO2/A 30174', ['via'], ['asseggiano'], 2, 'A', null], ['STRADA PROVINCIALE89', ['strada provinciale'], ['89'], null, null, null],
+    ['SPBS11', [], ['11', 'spbs'], null, null, null], ['SP exSS581', [], ['581', 'exss', 'sp'], null, null, null], ['VIA ROMA15', ['via'], ['roma'], 15, null, null], ['VIA ASSEGGIANO2/A 30174', ['via'], ['asseggiano'], 2, 'A', null], ['STRADA PROVINCIALE89', ['strada provinciale'], ['89'], null, null, null],
     ['VIA ROMA SNC', ['via'], ['roma'], null, null, null], ['VIA ROMA S.N.C.', ['via'], ['roma'], null, null, null], ['VIA ROMA, senza numero', ['via'], ['roma'], null, null, null],
     ['LENO - 25023', [], ['leno'], null, null, null], ['25023', [], [], null, null, null], ['', [], [], null, null, null], [null, [], [], null, null, null],
   ] as const)('is split into street, number, exponent and colour: %j', (address, streetTypes, streetWords, number, exponent, colour) => {

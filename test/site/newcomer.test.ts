@@ -117,7 +117,7 @@ describe('a newcomer', () => {
   it('gets the next command as the last line of every usage error, unless a change by hand is necessary', () => {
     const byHand: Readonly<Record<string, string>> = {
       KEY_AMBIGUOUS: 'columns of the table', KEY_MISSING: 'columns of the table', CITUS_MISSING: 'servers of a cluster, by their superuser', CITUS_NO_WORKERS: 'as before',
-      WORKER_WITHOUT_ROLE: 'as before',
+      WORKER_WITHOUT_ROLE: 'as before', NODE_NOT_RESTRICTED: 'as before',
     };
     const silent = documentedErrors().filter(({ kind, fix }) => kind === 'usage' && fix === '').map(({ code }) => code);
     expect([...new Set(silent)].sort()).toEqual(Object.keys(byHand).sort());
