@@ -63,13 +63,13 @@ const LOSES: readonly (Pick<Case, 'what' | 'change'> & { readonly first?: string
 ];
 
 /** Returns all sources, with a changed file for the tested source. */
-function changed(sources: readonly RegisteredSource[], change: (text: string) => string, version = 1): RegisteredSource[] {
+function changed(sources: readonly RegisteredSource[], change: (text: string) => string, version?: number): RegisteredSource[] {
   return sources.map((source) => {
     if (source.id !== ID) return source;
     const text = change(source.layer.text);
     if (text === source.layer.text) throw new Error('the case changes nothing');
     // `layers` describes the expected database objects of the source, but cannot express all cases. If `layers` is empty, no objects are expected.
-    return { ...source, manifest: { ...source.manifest, version }, layer: parseSqlFile(source.layer.file, text), layers: {} };
+    return { ...source, manifest: { ...source.manifest, version: version ?? source.manifest.version }, layer: parseSqlFile(source.layer.file, text), layers: {} };
   });
 }
 
