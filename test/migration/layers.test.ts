@@ -69,7 +69,8 @@ function changed(sources: readonly RegisteredSource[], change: (text: string) =>
     const text = change(source.layer.text);
     if (text === source.layer.text) throw new Error('the case changes nothing');
     // `layers` describes the expected database objects of the source, but cannot express all cases. If `layers` is empty, no objects are expected.
-    return { ...source, manifest: { ...source.manifest, version: version ?? source.manifest.version }, layer: parseSqlFile(source.layer.file, text), layers: {} };
+    const manifest = { ...source.manifest, version: version ?? source.manifest.version };
+    return { ...source, manifest, layer: parseSqlFile(source.layer.file, text), layers: {} };
   });
 }
 
