@@ -6,8 +6,8 @@ import { MappaleError } from '../errors.ts';
 import { loadModule, moduleFile } from '../program.ts';
 import { didYouMean } from '../typed.ts';
 import { digestOfFacts, readerFacts, type Facts } from './fingerprint.ts';
-import { readSqlFile, type Relation, type SqlFile } from './sql-files.ts';
-import type { Source } from './source.ts';
+import { readSqlFile, tableOf, type Relation, type SqlFile } from './sql-files.ts';
+import type { PlaceColumns, Source } from './source.ts';
 import { layerTables, stagingTables } from './source-tables.ts';
 
 export interface RegisteredSource extends Source {
@@ -86,4 +86,9 @@ export function onEngine(sources: readonly RegisteredSource[], engine: Facts): R
 /** Returns the source that fills a layer; undefined if none of the sources fills the layer. */
 export function sourceOfLayer(sources: readonly RegisteredSource[], relation: Relation): RegisteredSource | undefined {
   return sources.find((source) => source.layer.writes.includes(relation));
+}
+
+/** Returns the columns that state the place of each row of a layer; null if the layer has no such columns. */
+export function placesOfLayer(sources: readonly RegisteredSource[], relation: Relation): PlaceColumns | null {
+  return sourceOfLayer(sources, relation)?.places?.[tableOf(relation)] ?? null;
 }

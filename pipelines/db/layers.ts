@@ -113,8 +113,8 @@ function distinct(values: readonly number[]): number[] {
 }
 
 /**
- * Returns a view of a layer's current rows in a workspace. The tables `current_member` and `current_place` must exist in the
- * workspace. Adds the current places to `current_place`.
+ * Returns a view of a layer's current rows in a workspace. The tables `current_member` and `current_place` must exist in the workspace. Adds the current places
+ * to `current_place`.
  */
 export async function viewOfLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<View> {
   const layer = tableOf(relation);

@@ -4,8 +4,8 @@ import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { firstNames, inputError, MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
-import { firstFid } from '../contract/regions.ts';
-import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
+import { firstFid, regionName } from '../contract/regions.ts';
+import { placesOfLayer, sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
 import { countable, currentPlaces, regionOf, type CurrentFiles, type LoadedFile } from './current-files.ts';
@@ -20,11 +20,6 @@ interface CurrentLayer {
   readonly current: CurrentFiles;
 }
 
-interface ComparedLayer extends CurrentLayer {
-  /** Largest share of comuni (0–1) that a complete file may lack, as in `PlaceColumns.mayLose`. */
-  readonly mayLose: number;
-}
-
 /** Maximum number of comuni that a message lists. */
 const NAMED = 20;
 
@@ -32,7 +27,7 @@ const NAMED = 20;
 export async function refuseTies(database: Database, sources: readonly RegisteredSource[], layers: readonly CurrentLayer[]): Promise<void> {
   for (const { relation, current } of layers) {
     for (const { files: [a, b], places } of current.ties) {
-      const columns = sourceOfLayer(sources, relation)?.places?.[tableOf(relation)] ?? null;
+      const columns = placesOfLayer(sources, relation);
       if (columns !== null) {
         const [first, second] = await Promise.all([a, b].map((file) => digestOfPlaces(database, relation, file, columns, places)));
         if (first === second) continue;
@@ -67,12 +62,13 @@ export interface FewerComuni {
  * @throws MappaleError `FEWER_COMUNI` (exit 5)
  */
 export async function refuseFewer(
-  database: Database, region: number, name: string, layers: readonly ComparedLayer[], accept: Acceptance | null,
+  database: Database, sources: readonly RegisteredSource[], region: number, layers: readonly CurrentLayer[], accept: Acceptance | null,
 ): Promise<FewerComuni[]> {
   const published = await database.query<{ id: number }>(ledger('published_files'), [region]);
   const known = new Set(published.map(({ id }) => id));
   const accepted: FewerComuni[] = [];
-  for (const { relation, current, mayLose } of layers) {
+  for (const { relation, current } of layers) {
+    const mayLose = placesOfLayer(sources, relation)?.mayLose ?? 0;
     for (const { file, before, was, now, lost } of current.fewer) {
       const least = was - Math.ceil(was * mayLose);
       if (now >= least) continue;
@@ -80,7 +76,7 @@ export async function refuseFewer(
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
       const missing = firstNames(lost, NAMED);
       if (accept === null) {
-        throw new MappaleError(`${name}: a complete file has fewer comuni than the current file`, {
+        throw new MappaleError(`${regionName(region)}: a complete file has fewer comuni than the current file`, {
           code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${least} comuni, found ${now}; missing: ${missing}`,
           hint: 'The published region is unchanged. Download the file again. If the change is real, run again with --accept "the reason".',
         });

@@ -6,7 +6,7 @@ import { dropBuild, join } from '../build/join.ts';
 import { publish } from '../build/publish.ts';
 import { findRegion, regionName, regionSlug } from '../contract/regions.ts';
 import { sourceOfLayer } from '../contract/registry.ts';
-import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { schemaOf, type Relation } from '../contract/sql-files.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { HeldBack, releaseHold } from '../ledger/hold.ts';
@@ -142,10 +142,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   const name = regionName(region);
   const read = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => schemaOf(relation) === 'layer');
   requireParcels(context, options, { job, inventory }, read);
-  const layers = read.map((relation) => {
-    const mayLose = sourceOfLayer(sources, relation)?.places?.[tableOf(relation)]?.mayLose ?? 0;
-    return { relation, current: inventory.current(region, relation), mayLose };
-  });
+  const layers = read.map((relation) => ({ relation, current: inventory.current(region, relation) }));
   await refuseTies(database, sources, layers);
   log.info(`${name}: building ${stale.length} ${stale.length === 1 ? 'table' : 'tables'}`, { tables: stale.map(({ relation }) => relation) });
   const joined = await run.step('join', name, () => join(database, region, products, published, { sources, inventory, log, parallel, mostChanged: options.mostChanged ?? MOST_CHANGED }),
@@ -153,7 +150,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
   const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, log, parallel }));
   // Runs after the quality gate, because the gate's message has more details. The gate does not detect that a small comune is missing.
-  const fewer = await refuseFewer(database, region, name, layers, options.accept);
+  const fewer = await refuseFewer(database, sources, region, layers, options.accept);
   const accepted = acceptFewer(gated, fewer, { name, acceptance: options.accept, log });
   const made = await run.step('publish', name, () => publish(database, joined, accepted, { sources, runId: run.runId, parallel }));
   await releaseHold(database, region, 'rolled_back');

@@ -44,15 +44,15 @@ describe('current files:', () => {
 
   it('a complete file with a loss of comuni is refused, unless a user accepts the loss or the file is already published', async () => {
     const [was, now] = [file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })];
-    const layers = [{ relation: 'layer.parcel', current: currentFiles([was, now], CADASTRE, { region: 14, layer: 'parcel', register: LIST }), mayLose: 0 }] as const;
+    const layers = [{ relation: 'layer.parcel', current: currentFiles([was, now], CADASTRE, { region: 14, layer: 'parcel', register: LIST }) }] as const;
     /** A database whose publication uses these files. */
     const publishing = (files: readonly LoadedFile[]): Database => ({ query: async () => files.map(({ fileId }) => ({ id: fileId })) }) as never;
     const accept = { who: 'somebody', why: 'the comune was merged' };
-    await expect(refuseFewer(publishing([was]), 14, 'Molise', layers, null)).rejects.toMatchObject({
+    await expect(refuseFewer(publishing([was]), [], 14, layers, null)).rejects.toMatchObject({
       code: 'FEWER_COMUNI', exitCode: 5, at: 'new.zip', detail: 'parcel: expected at least 2 comuni, found 1; missing: A002',
     });
-    expect(await refuseFewer(publishing([was]), 14, 'Molise', layers, accept)).toEqual([{ relation: 'layer.parcel', file: 'new.zip', was: 2, now: 1, missing: 'A002' }]);
-    expect(await refuseFewer(publishing([now]), 14, 'Molise', layers, null)).toEqual([]);
+    expect(await refuseFewer(publishing([was]), [], 14, layers, accept)).toEqual([{ relation: 'layer.parcel', file: 'new.zip', was: 2, now: 1, missing: 'A002' }]);
+    expect(await refuseFewer(publishing([now]), [], 14, layers, null)).toEqual([]);
   });
 
   it('a complete file of points may lack one comune in a hundred, or one comune of a small region, and is refused if it lacks more', async () => {
@@ -62,7 +62,8 @@ describe('current files:', () => {
       const current = currentFiles([was, now], CADASTRE, { region: 14, layer: 'parcel', register: new Map(codes.map((code) => [code, 14])) });
       expect(current.fewer).toMatchObject([{ was: of, now: of - count }]);
       const database = { query: async () => [{ id: was.fileId }] } as never;
-      return refuseFewer(database, 14, 'Molise', [{ relation: 'layer.parcel', current, mayLose: 0.01 }], null);
+      const points = { layer: { writes: ['layer.parcel'] }, places: { parcel: { place: 'belfiore', mayLose: 0.01 } } } as never;
+      return refuseFewer(database, [points], 14, [{ relation: 'layer.parcel', current }], null);
     };
     expect(await lacking(3, 300)).toEqual([]);
     await expect(lacking(4, 300)).rejects.toMatchObject({ code: 'FEWER_COMUNI', detail: 'parcel: expected at least 297 comuni, found 296; missing: A000, A001, A002, A003' });

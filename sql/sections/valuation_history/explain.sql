@@ -26,6 +26,21 @@ join omi_perimeter o on o.belfiore = f.belfiore
   and o.half_year = any (f.half_years)
   and o.half_year between h.since and h.until;
 
+-- Lists the parcel's current zone: the zone of the newest perimeters, and the zone in the quoted half-year.
+create view parcel_zone as
+select
+  s.fid,
+  c.drawn_belfiore,
+  c.drawn_zona,
+  c.perimeter_half_year,
+  c.belfiore,
+  c.zona,
+  c.half_year
+from parcel_shapes s
+join shape_set t on t.parcel_belfiore = s.parcel_belfiore
+  and t.shape_ids = s.shape_ids
+join set_place c on c.set_id = t.set_id;
+
 create view evidence as
 select
   fid,
@@ -56,7 +71,7 @@ join quotation_zone z on z.belfiore = h.then_belfiore
 where not exists (select from drawn_run d where d.fid = h.fid and d.half_year = z.half_year)
 union all
 select
-  s.fid,
+  c.fid,
   'zone_current',
   o.belfiore || ' ' || o.zona || ' ' || o.semester,
   o.release_id,
@@ -65,13 +80,11 @@ select
   null,
   null,
   'perimeter of ' || o.semester || ' that contains the representative point'
-from parcel_shapes s
-join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
-join set_place c on c.set_id = t.set_id
+from parcel_zone c
 join omi_perimeter o on o.belfiore = c.drawn_belfiore and o.zona = c.drawn_zona and o.half_year = c.perimeter_half_year
 union all
 select
-  s.fid,
+  c.fid,
   'zone_current',
   z.link_zona,
   z.release_id,
@@ -80,14 +93,12 @@ select
   null,
   null,
   'LinkZona of the perimeter''s zone in ' || z.semester || ', by which it is found in the half-year that is quoted'
-from parcel_shapes s
-join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
-join set_place c on c.set_id = t.set_id
+from parcel_zone c
 join quotation_zone z on z.belfiore = c.drawn_belfiore and z.zona = c.drawn_zona and z.half_year = c.perimeter_half_year
 where c.perimeter_half_year <> c.half_year
 union all
 select
-  s.fid,
+  c.fid,
   'zone_current',
   z.belfiore || ' ' || z.zona || ' ' || z.semester,
   z.release_id,
@@ -96,9 +107,7 @@ select
   null,
   null,
   'zone in ' || z.semester || ' with the LinkZona of the perimeter''s zone'
-from parcel_shapes s
-join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
-join set_place c on c.set_id = t.set_id
+from parcel_zone c
 join quotation_zone z on z.belfiore = c.belfiore and z.zona = c.zona and z.half_year = c.half_year
 where c.perimeter_half_year <> c.half_year
 union all
