@@ -25,7 +25,7 @@ import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
 import { COARSE, coloured, newContext, openMapBrowser, PHONE, type MapBrowser } from './map-browser.ts';
-import { auditOf, countsOf, markupOf, writeMarkup } from '../harness/markup.ts';
+import { auditOf, countsOf, writeMarkup } from '../harness/markup.ts';
 
 /** Sections that have values for every land parcel. */
 const EVERYWHERE = ['terrain', 'land_cover', 'nightlights'];
@@ -561,13 +561,6 @@ describeEngines('the web pages', (engine) => {
       it('show the markup as text in responses on the documentation page', async () => {
         const page = await (await newContext(browser, NO_POLICY)).newPage();
         await page.setExtraHTTPHeaders({ 'x-api-key': key });
-        // The server has cached the licences without markup, so the route adds the markup to their texts.
-        await page.route((url) => url.pathname.endsWith(`/parcels/${parcel.fid}`), async (route) => {
-          const record = JSON.parse(await (await route.fetch()).text(), (name, value: unknown) => (
-            typeof value === 'string' && ['attribution', 'license'].includes(name) ? value + markupOf(`ledger.attribution.${name}`) : value
-          )) as object;
-          await route.fulfill({ json: record });
-        });
         const served = (await page.goto(`${origin}${BASE}/docs`))!;
         expect(scriptsOf(served)).toEqual(["'self'"]);
         const operation = page.locator('.opblock', { hasText: '/parcels/{id}' }).first();

@@ -57,7 +57,10 @@ export async function writeMarkup(database: Database): Promise<string[]> {
   return columns.map((column) => column.join('.'));
 }
 
-/** Adds markup to citations. Records take their licences from citations, which were built from attributions. */
+/**
+ * Adds markup to citations. Records take their licences from citations, which were built from attributions. The new citations have new ids, because servers in
+ * the same process share a cache of the licences by id.
+ */
 async function writeCitations(database: Database): Promise<void> {
   for (const { citation, licenses } of await database.query<{ citation: string; licenses: string[] }>('select citation::text, licenses from ledger.citation')) {
     const marked = licenses.map((license) => {
@@ -66,7 +69,15 @@ async function writeCitations(database: Database): Promise<void> {
       const withMarkup = Object.entries(texts).map(([name, text]) => [name, typeof text === 'string' ? text + markupOf(`ledger.attribution.${name}`) : text]);
       return JSON.stringify({ ...rest, ...Object.fromEntries(withMarkup) as object, url: CODE_URL });
     });
-    await database.query('update ledger.citation set licenses = $2::text[] where citation = $1::uuid', [citation, marked]);
+    await database.query(
+      `with added as (
+         insert into ledger.citation
+         select md5(section || array_to_string($2::text[], ''))::uuid, section, source, source_ids, $2::text[], terms from ledger.citation where citation = $1::uuid
+         returning citation
+       )
+       update ledger.cited c set citation = a.citation from added a where c.citation = $1::uuid`, [citation, marked],
+    );
+    await database.query('delete from ledger.citation where citation = $1::uuid', [citation]);
   }
 }
 
