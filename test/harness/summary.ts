@@ -49,8 +49,8 @@ export default class Summary implements Reporter {
 /** Returns a line for each error of a file and its hooks, and a line for each failed test. */
 function failuresOf(module: TestModule): string[] {
   return [
-    ...[module, ...module.children.allSuites()].flatMap((each) => each.errors().map(({ message }) => `failed: ${nameOf(module, each)}: ${firstLine(message)}`)),
-    ...[...module.children.allTests('failed')].map((test) => `failed: ${nameOf(module, test)}: ${firstLine(test.result().errors?.[0]?.message)}`),
+    ...[module, ...module.children.allSuites()].flatMap((each) => each.errors().map((error) => `failed: ${nameOf(module, each)}: ${lineOf(error)}`)),
+    ...[...module.children.allTests('failed')].map((test) => `failed: ${nameOf(module, test)}: ${lineOf(test.result().errors?.[0])}`),
   ];
 }
 
@@ -67,6 +67,9 @@ function nameOf(module: TestModule, each: TestModule | TestSuite | TestCase): st
   return each.type === 'module' ? module.relativeModuleId : `${module.relativeModuleId} > ${each.fullName}`;
 }
 
-function firstLine(message = ''): string {
-  return message.split('\n', 1)[0]!.slice(0, 300);
+/** Returns the first line of an error's message, and where an error of the program happened. */
+function lineOf(error: SerializedError | undefined): string {
+  const line = (error?.message ?? '').split('\n', 1)[0]!.slice(0, 300);
+  const at: unknown = error?.['at'];
+  return typeof at === 'string' ? `${line} (at ${at.replaceAll('\n', ', ').slice(0, 300)})` : line;
 }
