@@ -1,6 +1,6 @@
 /**
- * Counts requests without a key in memory. While the database is read-only, for example because it is a standby server, requests with a key and bad keys are
- * counted here, too. All workers of a server share the counts.
+ * Keeps the counts of requests without a key in memory. While the database is read-only, for example because it is a standby server, requests with a key and
+ * bad keys are counted here, too. All workers of a server share the counts.
  */
 
 /** Number of requests or bad keys of a token or network in a fixed period. */

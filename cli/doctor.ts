@@ -109,7 +109,7 @@ function databaseObjects(url: string): Promise<string | Pick<Finding, 'found' | 
     const parts = partsOf(await loadSources());
     const expected = expectedObjects(parts);
     if (expected === null) return { found: `not compared: the SQL files changed after this file was generated: ${OBJECTS_FILE}`, hint: `Regenerate ${OBJECTS_FILE} as described in docs/adding-a-section.md.` };
-    if (parts.some((part) => !isApplied(part, applied))) return 'not compared: a different version of the SQL files is applied';
+    if (parts.some((part) => !isApplied(part, applied))) return 'not compared: the database has a different version of the SQL files';
     const damage = await database.session((session) => damageOf(session, parts));
     if (damage.length > 0) throw damaged(damage);
     return `${Object.values(expected.objects).reduce((sum, each) => sum + Object.keys(each).length, 0)} objects`;

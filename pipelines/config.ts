@@ -138,7 +138,8 @@ export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
 }
 
 /**
- * Returns the engine for vector files from `MAPPALE_TEST_VECTOR_ENGINE`. Returns null to use the fastest installed engine. Only tests set this variable.
+ * Returns the engine for vector files from `MAPPALE_TEST_VECTOR_ENGINE`. Returns null if the variable is not set; the
+ * fastest installed engine is then used. Only tests set this variable.
  * @throws MappaleError `CONFIG_UNKNOWN` (exit 2)
  */
 export function testVectorEngine<Name extends string>(names: readonly Name[], env: NodeJS.ProcessEnv = process.env): Name | null {

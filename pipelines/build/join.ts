@@ -227,7 +227,7 @@ async function prepare(session: Session, schema: string, region: number, stale: 
 }
 
 /**
- * Returns a view of a layer's current rows for a region or Italy, as in `viewOfLayer`.
+ * Calls `viewOfLayer` with the current rows of a layer for a region or Italy, and returns its view.
  * @throws MappaleError `LAYER_UNKNOWN` (exit 1)
  */
 export async function viewOfCurrentRows(

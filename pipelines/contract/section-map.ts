@@ -118,7 +118,7 @@ export const PLACED_IN_ITALIAN: Readonly<Record<string, string>> = {
 
 /** Italian texts of the evidence for the class with the largest area, which `sql/steps/largest.sql` found. */
 export const LARGEST_IN_ITALIAN: Readonly<Record<string, string>> = {
-  'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²':
+  'area shared with the parcel; the class with the largest area is used, or the class with the smaller code if the areas rounded to 0.01 m² are equal':
     'superficie di sovrapposizione con la particella; vale la classe che ne ha di più, a parità entro 0,01 m² quella con il codice minore',
   'share of the parcel in polygons of the class; overlaps count once':
     'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',

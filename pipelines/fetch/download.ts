@@ -228,7 +228,7 @@ async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroun
   const page = (await headOf(answer, LONGEST_PAGE)).toString('utf8');
   const found = linksOf(page).find((each) => link.test(each) && URL.canParse(each, answer.url));
   if (found !== undefined) return new URL(found, answer.url).href;
-  throw inputError('the page no longer links the file', {
+  throw inputError('the page no longer links to the file', {
     code: 'DOWNLOAD_LINK', at: around.hide(url), detail: `expected a link that matches ${link.source}, found ${linksOf(page).length} other links`,
     hint: `The page has changed. Open the page and download the file. Save the file with its original name in ${wanted.folder}.`,
   });

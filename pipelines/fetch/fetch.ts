@@ -307,7 +307,10 @@ interface ErrorContext {
   readonly hide: (text: string) => string;
 }
 
-/** Runs a download and reports its failure. @param before earlier error, after which no further requests are sent to this host */
+/**
+ * Runs a download and returns the report of the file. The report of a failed download contains the error. @param before earlier error of this host; if given,
+ * the download does not run, and the report contains this error
+ */
 async function attempt(where: ErrorContext, before: MappaleError | undefined, work: () => Promise<Downloaded>): Promise<FileReport> {
   try {
     if (before !== undefined) throw before;

@@ -32,7 +32,7 @@ export function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError
 /** Returns the error for a file that GDAL could not write. GDAL rarely reports the reason. @param format GDAL's name of the format */
 export function notWritten(path: string, format: string, error: Error): MappaleError {
   return new MappaleError('GDAL could not write the file', {
-    code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a whole ${format}, found: ${error.message}`,
+    code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a complete ${format} file, found: ${error.message}`,
     hint: `The disk is probably full${format === 'FlatGeobuf' ? ': writing a FlatGeobuf needs twice its size' : ''}. Free disk space, or choose a folder on another disk.`,
     fix: `df -h ${quoted(dirname(path))}`, cause: error,
   });

@@ -115,7 +115,7 @@ export class FlatGeobufFile {
     return this.#take(size.readUInt32LE(0));
   }
 
-  /** Returns the next bytes of the file; empty at the end of the file. @throws Error if the file ends inside these bytes */
+  /** Returns the next `count` bytes of the file, or an empty buffer at the end of the file. @throws Error if the file ends inside these bytes */
   #take(count: number): Buffer {
     if (this.#bytes.length - this.#at < count) {
       const rest = this.#bytes.subarray(this.#at);

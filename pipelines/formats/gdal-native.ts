@@ -82,7 +82,7 @@ const calls: GdalCalls = {
         const number = keep(dataset);
         const layers = dataset.layers.map((layer) => ({ layer, system: understood(() => layer.srs) }));
         const systems = layers.flatMap(({ system }) => (system === null ? [] : [system]));
-        // Accepts a CRS object that is returned twice while the first dataset is open, because the driver then uses one object for all files.
+        // Accepts a CRS object that GDAL returns again while the rejected dataset is still open. The driver then uses one object for all files.
         if (systems.every((system) => isOf(system, number) || seen.has(system))) {
           return { dataset: number, layers: layers.map(({ layer, system }) => layerFacts(gdal, layer, system)) };
         }

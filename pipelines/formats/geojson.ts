@@ -68,7 +68,7 @@ class Splitter {
     return this.#depth === 0 && !this.#inString && this.outside.length > 0;
   }
 
-  /** @returns the elements that end in this chunk */
+  /** Returns the elements that end in this chunk. Adds the bytes outside the list of features to `outside`. */
   split(chunk: Buffer): Part[] {
     const elements: Part[] = [];
     let from = 0;

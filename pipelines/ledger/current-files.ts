@@ -124,7 +124,7 @@ function isWhole(file: LoadedFile): boolean {
 
 /**
  * Returns 0 for a complete file of Italy, 1 for a complete file of a region, 2 for an incomplete file, and 3 for an incomplete file of one comune. If two files
- * have the same date, the file with the higher number has priority.
+ * have the same vintage and date, the file with the higher number has priority. Exports that may be incomplete are always last (`byAge`).
  */
 function narrowness(file: LoadedFile): number {
   if (isWhole(file)) return file.region === null ? 0 : 1;

@@ -112,8 +112,8 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
 const phases = (): Promise<typeof import('./phases.ts')> => import('./phases.ts');
 
 /**
- * Logs the broken entries of the survey, and returns their failures. Such a failure leaves out the file, prevents the publication of regions, or is only
- * reported.
+ * Logs the broken entries of the survey, and returns their failures. For each failure, the refresh leaves out the file, does not publish
+ * the affected regions, or only reports the failure.
  */
 function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, survey: Survey): Trouble {
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);

@@ -51,7 +51,7 @@ interface Fairness extends Latencies {
   readonly load: string;
   /** Responses per second to the other client, including refusals. */
   readonly served: number;
-  /** Refusals and errors per second of the other client. */
+  /** Refusals and errors per second to the other client. */
   readonly refused: number;
   /** p99 of the latency divided by the p99 without the load. */
   readonly ratio: number;

@@ -37,7 +37,7 @@ export async function databaseState(database: Database): Promise<DatabaseState> 
   return { sizes: Object.fromEntries(sizes.map(({ schema, tables, indexes }) => [schema, { tables, indexes }])), ...facts };
 }
 
-/** Returns the sizes, relations, dead rows and transaction age of a state as numbers for the history. @param name prefix of the names of the numbers */
+/** Returns the sizes, relations, dead rows and transaction age of a state as numbers for the history. @param name prefix of the metric names */
 export function figuresOfState(name: string, { sizes, relations, deadRows, oldestTransaction }: DatabaseState): Record<string, number> {
   const bytes = Object.entries(sizes).flatMap(([schema, { tables, indexes }]) => [[`${name}: tables of ${schema}, bytes`, tables], [`${name}: indexes of ${schema}, bytes`, indexes]]);
   return { ...Object.fromEntries(bytes) as Record<string, number>, [`${name}: relations`]: relations, [`${name}: dead rows`]: deadRows, [`${name}: age of the oldest transaction`]: oldestTransaction };

@@ -1,7 +1,7 @@
 /**
  * Compares patching tables with rebuilding whole tables, for different shares of changed parcels: `npm run bench -- threshold [PARCELS]`. For each share, the
- * files of a synthetic region change twice: some parcels move, then the same parcels move back. The first refresh patches all tables that depend on parcels,
- * and the second refresh rebuilds these tables completely. `MOST_CHANGED` in `pipelines/plan/ways.ts` is set from the results.
+ * files of a synthetic region change twice: some parcels move, then the same parcels move back. The first refresh patches all tables that can be patched.
+ * The second refresh rebuilds these tables completely. `MOST_CHANGED` in `pipelines/plan/ways.ts` is set from the results.
  */
 import { join } from 'node:path';
 import { loadSources } from '../../pipelines/contract/registry.ts';

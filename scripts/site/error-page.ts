@@ -34,7 +34,7 @@ export function errorPage(): Page {
     ...GROUPS.flatMap(([title, kinds, meaning]) => [`## ${title}`, meaning, ...all.filter(({ kind }) => kinds.includes(kind)).flatMap((each) => [
       `### ${each.code}`, facts([['Message', prose(each.message)], ['Hint', prose(each.hint)], ['Command', each.fix === '' ? '' : code(each.fix)]]),
     ])]),
-    '## Errors of PostgreSQL',
-    'All other codes that begin with `SQL_` are errors of PostgreSQL, with the message of PostgreSQL. Such a code ends with the five characters of the PostgreSQL error code.',
+    '## Errors of PostgreSQL and of the connection',
+    'All other codes that begin with `SQL_` are errors of PostgreSQL or of the connection to the server, with the original message. After `SQL_`, such a code has the five characters of the PostgreSQL error code, the code of a system error such as `EHOSTUNREACH`, or `UNKNOWN`.',
   ]);
 }

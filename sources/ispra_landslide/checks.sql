@@ -6,7 +6,7 @@
 
 -- check: landslide_class_determined
 -- level: warn
--- expects: every area has a class; a parcel that overlaps only areas without a class (Pn.d.) has the coverage not_mapped
+-- expects: every area has a class. If a parcel overlaps only areas without a class (Pn.d.), its coverage is not_mapped
 select
   member_id,
   position,

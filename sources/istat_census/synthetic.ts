@@ -45,7 +45,7 @@ const GROUP = 7;
 const PARTNER: Readonly<Record<number, number>> = { 2: 1, 6: 4 };
 const SPIKE = 3;
 const ENCLAVE = 5;
-/** Returns the number of a sheet, shifted by four in each further comune. Every case therefore occurs even in a region of small comuni. */
+/** Returns the number of a sheet in its comune plus four times the number of the comune. Every case therefore occurs even in a region of small comuni. */
 const countOf = (sheet: SyntheticSheet): number => sheet.index + 4 * sheet.comune.index;
 const placeOf = (sheet: SyntheticSheet): number => countOf(sheet) % GROUP;
 /** Returns whether a sheet is in no census section. This applies to every thirteenth sheet. @param count number of the sheet from `countOf` */

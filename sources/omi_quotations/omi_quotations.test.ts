@@ -36,7 +36,7 @@ describe('OMI files', () => {
     },
   );
 
-  it('have the true number of cells in the message of a rejected line', async () => {
+  it('with malformed lines produce rejects that state the number of cells and whether the line has the closing semicolon', async () => {
     const [title, header, line = ''] = readFileSync(join(FOLDER, 'fixture', 'valori-refused-rows.csv'), 'utf8').split(/\r?\n/);
     const cells = header!.split(';').slice(0, -1).map((_, index) => line.split(';')[index] ?? '');
     const lines = [`${cells.join(';')};1;`, `${cells.join(';')};1;2;`, `${cells.slice(1).join(';')};`, cells.join(';'), `${cells.join(';')};1`, ';', 'x'];

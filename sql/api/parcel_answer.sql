@@ -19,4 +19,4 @@ begin
   tail := api.record_end(null);
 end
 $$;
-comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel in parts: the JSON text before and after the licences, the ids of its citations (api.citation_licenses) as an array in text form, and the result of api.publication_tag. The server caches the licences, because they are a third of a record and equal for many parcels. Result head is null if there is no such parcel';
+comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel in parts. Results head and tail are the JSON text before and after the licences. Result citations is the array of the ids of the record''s citations as text (api.citation_licenses). Result publication is the result of api.publication_tag. The server caches the licences, because they are a third of a record and equal for many parcels. Result head is null if there is no such parcel';

@@ -67,7 +67,7 @@ begin
   end if;
 end
 $$;
-comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of given kinds in a box with fids in a range (end excluded), ordered by fid. If there are more than the limit, the largest parcels are returned. The result has the fids, labels, kinds and areas in m² of the parcels as a JSON array of four arrays, the geometries, and the columns of sections as in api.parcel_columns (null: no section requested). Except publication, all results are null if there is no parcel';
+comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of given kinds in a box with fids in a range (end excluded), ordered by fid. If there are more than the limit, the largest parcels are returned. Result facts is a JSON array of four arrays: fids, labels, kinds and areas in m². Result drawings has the geometries. Result told has the columns of sections as in api.parcel_columns (null: no section requested). Except publication, all results are null if there is no parcel';
 
 create or replace function api.boundary_releases() returns int4[]
 language sql stable as $$

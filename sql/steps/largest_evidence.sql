@@ -14,7 +14,7 @@ select
   position,
   shared_m2 as measure,
   'm2' as unit,
-  'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²' as rule
+  'area shared with the parcel; the class with the largest area is used, or the class with the smaller code if the areas rounded to 0.01 m² are equal' as rule
 from largest_area
 union all
 select

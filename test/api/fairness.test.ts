@@ -187,7 +187,7 @@ describe('a server whose event loop did not run', () => {
 });
 
 describe('a client that disconnects while it waits', () => {
-  it('gets no response, and the request does not count against the limit', async () => {
+  it('leaves the queue, and its request is neither run nor counted against the limit', async () => {
     const { app, begun, counted, release } = await held();
     await app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.address() as AddressInfo;

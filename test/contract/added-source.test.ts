@@ -14,7 +14,7 @@ import synthetic from '../stations/synthetic.ts';
 const ID = 'rfi_stations';
 /** Maximum number of files of a simple source, including its fixture and golden file. */
 const MOST_FILES = 6;
-/** Tests that compare files outside the folder of a source with all sources. */
+/** Tests that a new source must pass without changes to files outside the folder of the source. */
 const TESTS_OF_SOURCES = [
   'test/contract/sources.test.ts', 'test/contract/goldens.test.ts', 'test/contract/versions.test.ts', 'test/contract/downloads.test.ts', 'test/contract/evidence.test.ts',
   'test/sections/italian.test.ts', 'test/architecture/sql.test.ts', 'test/architecture/documentation.test.ts', 'test/architecture/publiccode.test.ts',

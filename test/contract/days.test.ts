@@ -10,7 +10,7 @@ import { trial, type Trial } from '../harness/trial.ts';
 const folder = temporaryFolder();
 
 describe('a day that does not exist', () => {
-  /** Recognises a copy of a text fixture with replaced text. */
+  /** Replaces the first match of `from` in a copy of a text fixture, and reads the copy. */
   async function edited(id: string, fixture: string, from: RegExp, to: string): Promise<Trial> {
     const text = readFileSync(join(ROOT, `sources/${id}/fixture/${fixture}`), 'latin1');
     expect(text).toMatch(from);

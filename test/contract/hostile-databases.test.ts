@@ -109,10 +109,10 @@ describe('a server', () => {
     ['with PostGIS elsewhere', { extensions: { postgis: 'gis', unaccent: 'public' } }, 'read', ['EXTENSION_SCHEMA']],
     ['whose search_path cannot be set', { searchPath: '"$user", public' }, 'read', ['SEARCH_PATH']],
     ['whose timeout cannot be set', { statementTimeout: '5s' }, 'read', ['STATEMENT_TIMEOUT']],
-    ['that is a standby, for a load', { standby: true, readOnly: true }, 'write', ['DATABASE_STANDBY']],
-    ['that is a standby, for reading', { standby: true, readOnly: true }, 'read', []],
-    ['that is read-only, for a load', { readOnly: true }, 'write', ['DATABASE_READ_ONLY']],
-    ['that is read-only, for reading', { readOnly: true }, 'read', []],
+    ['that is a standby and is used for a load', { standby: true, readOnly: true }, 'write', ['DATABASE_STANDBY']],
+    ['that is a standby and is used for reading', { standby: true, readOnly: true }, 'read', []],
+    ['that is read-only and is used for a load', { readOnly: true }, 'write', ['DATABASE_READ_ONLY']],
+    ['that is read-only and is used for reading', { readOnly: true }, 'read', []],
     ['whose tables belong to another role', { owner: 'loader' }, 'read', ['DATABASE_NOT_OURS']],
   ])('%s causes exactly the expected errors (facts of the server: %j)', (_what, facts, access, codes) => {
     const faults = serverFaults({ ...good, ...facts }, address, access);

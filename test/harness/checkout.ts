@@ -20,7 +20,10 @@ export interface Checkout {
   remove(): Promise<void>;
 }
 
-/** Opens a database, runs a task and closes the database. An embedded database allows one process at a time, and the copy's programs open it afterwards. */
+/**
+ * Opens a database, runs a task and closes the database. An embedded database allows one process at a time, and programs of the copy open the database
+ * afterwards.
+ */
 export async function onDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url);
   try {

@@ -26,8 +26,8 @@ export interface TestEnvironment {
   /** `MAPPALE_TEST_KILLS`: minimum number of runs that the kill suite kills on PostgreSQL, 4 by default. On PGlite, the minimum is 14 % of this number. */
   readonly kills: number;
   /**
-   * `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source, 100 by default. For each kind of change to a column, at most a fifth of this number of
-   * columns is tried in each table.
+   * `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source, 100 by default. For each kind of change to a column, the tests try at most 20 columns
+   * of each table by default. This limit is a fifth of the number of mutated files, rounded up.
    */
   readonly mutations: number;
   /**

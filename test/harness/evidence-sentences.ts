@@ -13,8 +13,8 @@ type Said = readonly (string | typeof HOLE)[];
 
 /**
  * Returns the texts of one `explain.sql`: the texts of the view `evidence`, and of the other views whose names end with `evidence`.
- * @throws Error if the file creates no view `evidence`, if a select lacks a column, or if a rule, unit or field has text inside another expression, such as a
- * function call, because such text cannot be listed.
+ * @throws Error if the file creates no view `evidence`, or if a select lacks a column. Also if a rule, unit or field has text inside another expression, such
+ * as a function call, because such text cannot be listed
  */
 export function sentencesOf(file: string, text: string): Sentences {
   const parts = sqlParts(text);

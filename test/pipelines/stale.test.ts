@@ -37,7 +37,7 @@ describe('facts', () => {
     }
   });
 
-  it('of a table keep the file name that the ledger records, even if the file moves', () => {
+  it('of a table name its file as sql/core/<table>.sql or sql/sections/<table>.sql', () => {
     const names = MAKERS.map(factName);
     expect(new Set(names).size).toBe(names.length);
     // A file that builds a table only for some regions has its own name.

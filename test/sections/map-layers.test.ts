@@ -1,4 +1,4 @@
-/** Tests how sections are drawn on the map. Columns must exist, classes must not overlap, and colours must stay distinct with colour blindness. */
+/** Tests how sections are drawn on the map. Columns must exist, classes must not overlap, and colours must be distinct for colour-blind users. */
 import { describe, expect, it } from 'vitest';
 import { drawingsOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';

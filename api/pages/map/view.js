@@ -25,7 +25,10 @@ const PALETTES = {
 const scheme = () => (state.view.isDark && !state.view.isPaper ? 'dark' : 'light');
 const palette = () => PALETTES[scheme()];
 
-/** Colours for the share of sections that cover a comune. The colours have one hue, so that colour-blind readers and readers of a print can see the order. */
+/**
+ * Colours for the share of sections that cover a comune. The colours have one hue, so that the order is visible to colour-blind readers and in
+ * black-and-white print.
+ */
 export const COVERED = [
   { least: 1, word: 'coveredAll', light: '#2b7bba', dark: '#3f93d6' },
   { least: 0.7, word: 'coveredMost', light: '#79b1da', dark: '#2f6fa3' },

@@ -63,8 +63,8 @@ describeDatabase('the build of the section land_cover', (engine) => {
       .toEqual([{ fid: 1, code: '311', share: 0.75 }, { fid: 2, code: '311', share: 1 }]);
   });
 
-  it('returns the smaller class code if areas differ by less than 0.01 m²', async () => {
-    // The border is eight micrometres west of the middle. Class 512 has 0.0004 m² more, but both areas round to 392.12 m².
+  it('returns the smaller class code if the areas rounded to 0.01 m² are equal', async () => {
+    // The border is in the middle, or eight micrometres to the west. In the second case, class 512 has 0.0004 m² more, but both areas round to 392.12 m².
     for (const middle of [0, -5e-7]) {
       expect(await classes(parcel(1, [-1, 0, 1, 1.1]), polygon(1, '512', [middle, -1, 9, 2]), polygon(2, '211', [-9, -1, middle, 2]))).toMatchObject([{ code: '211', share: 0.5 }]);
     }
