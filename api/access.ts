@@ -110,7 +110,7 @@ export const OPEN_QUOTA = 1_000;
  */
 export type Identify = (applicant: Applicant<Scope | null>) => Promise<string>;
 
-/** @param parallel maximum number of parallel requests of a worker, or of a server without workers */
+/** Creates the queue of requests for one worker, or for a server without workers. @param parallel maximum number of parallel requests */
 export function queueFor(parallel: number): FairQueue {
   return new FairQueue({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }

@@ -42,10 +42,13 @@ export function crsOf(uri: string | undefined): Crs {
   return SYSTEMS.find((each) => each.uri === uri) ?? IN_CRS84;
 }
 
-/** A search in a box whose sides are at most this long uses the spatial index. For a larger box, parcels are scanned in the order of their fids. */
+/**
+ * Maximum side length of a box for which a search uses the spatial index, by the unit of the coordinates. For a larger box, parcels are scanned in the order
+ * of their fids.
+ */
 const SMALL_BOX = { degree: 0.05, metre: 3_500 } as const;
 
-/** Maximum side length in degrees of a box for which a search uses the spatial index. */
+/** Maximum side length in degrees, see `SMALL_BOX`. */
 export const SMALL_BOX_DEGREES = SMALL_BOX.degree;
 
 interface Boxes {

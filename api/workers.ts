@@ -1,8 +1,8 @@
 /**
  * Connects the worker processes, which serve one port, with the primary process. The primary process starts the workers and keeps the shared state: the queues,
  * the counts of requests without a key or while the database is read-only, the browser session, and the sums of all metrics. Because of the shared queues, the
- * limits of a token apply across all workers, except the limits for tiles. Each worker keeps all other state separately. The database counts requests and bad
- * keys. The entity tag of a response depends on the publication, so caches never mix publications.
+ * limits of a token apply across all workers, except the limits for tiles. Each worker keeps all other state separately. Unless the database is
+ * read-only, the database counts requests with a key and bad keys. The entity tag of a response depends on the publication, so caches never mix publications.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
@@ -20,7 +20,7 @@ export interface Shared {
   readonly takeExplanation: TakeSlot;
   /** Queue of requests with a body. */
   readonly takeBody: TakeSlot;
-  /** Counts requests without a key. While the database is read-only, counts all requests and bad keys. */
+  /** Counts requests without a key. While the database is read-only, also counts requests with a key and bad keys. */
   readonly count: Count;
   /** @param registry metrics of this process @returns function that returns the metrics of all processes as text */
   figures(registry: Registry): () => Promise<string>;

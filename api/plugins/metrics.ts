@@ -23,7 +23,7 @@ export async function metrics(app: FastifyInstance, service: Service & MetricsRe
   const mayRead = (request: FastifyRequest): boolean => {
     // A request that an unknown proxy forwarded is refused, because the client's address is not known.
     if (!isAllowed(request.ip) || (isForwarded(request) && !isTrustedProxy(request.socket.remoteAddress ?? ''))) return false;
-    // Checks the host name, because by DNS rebinding a web page whose host name resolves to this machine could read the metrics.
+    // Checks the host name. Otherwise, a web page whose host name resolves to this machine could read the metrics (DNS rebinding).
     return isNamed(request.ip) || isLoopback(request.hostname);
   };
   const ofWorkers = shared.figures(registry);

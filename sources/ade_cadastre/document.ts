@@ -17,7 +17,7 @@ const MEMBER_BYTES = 32 * 1024 * 1024;
 const PROLOGUE_BYTES = 65_536;
 /** Maximum length of an element's name in bytes. */
 const NAME_BYTES = 256;
-/** Maximum number of bytes kept of a member that is too long, and of content after the root element. */
+/** Maximum number of bytes kept of a member or comment that is too long, and of content after the root element. */
 const EXCERPT_BYTES = 65_536;
 const FIRST_BYTES = 1024 * 1024;
 

@@ -16,7 +16,7 @@ const LITTER = /(?:^|\/)(?:__MACOSX\/|(?:\.DS_Store|Thumbs\.db|[^/]*\.gfs)$)/i;
 
 /** Minimum size of a zip that is read with threads. Reading a smaller zip takes less time than starting a thread. */
 const THREADED_BYTES = 4 * 1024 * 1024;
-/** Number of compressed bytes of documents to read after which threads start. A refresh with few changed documents of a zip therefore starts no thread. */
+/** Number of compressed bytes that must be read before threads start. A refresh with few changed documents of a zip therefore starts no thread. */
 const UNTHREADED_BYTES = 1024 * 1024;
 /** Maximum number of threads. Two threads produce rows as fast as COPY accepts rows. Each thread needs about 70 MB. */
 const MOST_THREADS = 2;

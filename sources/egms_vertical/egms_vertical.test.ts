@@ -155,8 +155,10 @@ describe('the fast path and the schema', () => {
     expect(expected.length).toBeGreaterThan(200);
     expect(members[0]!.rejects.length).toBe(texts.length - expected.length);
   });
+});
 
-  it('are checked by a line counter that counts the same records for chunks of any size', () => {
+describe('the line counter', () => {
+  it('counts the same records for chunks of any size', () => {
     const bytes = Buffer.from('header\r\n\r\na,b\r\n\nc,d\r\ne');
     for (let size = 1; size <= bytes.length; size += 1) {
       const counter = new LineCounter();

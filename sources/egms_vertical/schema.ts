@@ -2,8 +2,8 @@
  * Validates and converts a row of an L3 Ortho CSV.
  *
  * Source of the format: EGMS Product Description v3.0 (2025-08-07), table 6. Numbers are plain decimals without exponents. `read.ts` reads
- * well-formed rows on a fast path over bytes. This schema parses all other rows. A test checks that both give the
- * same result for the same row.
+ * well-formed rows on a fast path over bytes. This schema parses all other rows. A test checks that the fast path
+ * and this schema give the same result for the same row.
  */
 import { z } from 'zod';
 import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';

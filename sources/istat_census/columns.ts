@@ -1,7 +1,7 @@
 /**
  * Lists the published fields that the source reads, with their meaning, and all columns of each release. Source of the meanings: Istat, "TRACCIATO FILE
- * REGIONALI", 2021 data on the 2021 bases. The indicator columns of the staging table are in the same order. Each age band covers five completed years, except
- * the last band (75 and more).
+ * REGIONALI", 2021 data on the 2021 bases. The indicator columns of the staging table are in the same order. Each age band covers five years of age, except the
+ * last band (75 and more).
  */
 import type { LayerColumns } from '../../pipelines/contract/source.ts';
 

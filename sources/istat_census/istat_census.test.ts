@@ -222,12 +222,6 @@ describe('recognising indicators', () => {
     await rm(inner);
   });
 
-  it('states in the note of the download which issue of 2023 has all comuni', () => {
-    const { note = '' } = source.manifest.downloads.find(({ url }) => url.endsWith('Dati_regionali_2023.zip')) ?? {};
-    expect(note).toContain('reissued under the same name on 2026-03-05');
-    expect(note).not.toContain('withheld');
-  });
-
   it('ignores the list of fields, and does not recognise an unrelated file', async () => {
     const list = join(folder, 'TRACCIATO FILE REGIONALI.xlsx');
     await writeXlsx(list, 'TRACCIATO', [['SEZ21_ID', 'Codice della sezione'], ['P1', 'Popolazione residente - totale']]);
@@ -238,5 +232,13 @@ describe('recognising indicators', () => {
 
   it('rejects a file with the columns of 2021 whose name states a different year', async () => {
     await expect(recognition(fixture('R02_indicatori_2023_sezioni.csv'))).rejects.toMatchObject({ code: 'CENSUS_EDITION' });
+  });
+});
+
+describe('the manifest of the census', () => {
+  it('states in the note of the download which issue of 2023 has all comuni', () => {
+    const { note = '' } = source.manifest.downloads.find(({ url }) => url.endsWith('Dati_regionali_2023.zip')) ?? {};
+    expect(note).toContain('reissued under the same name on 2026-03-05');
+    expect(note).not.toContain('withheld');
   });
 });

@@ -1,7 +1,10 @@
 import { platesOfRegion } from '../../pipelines/contract/regions.ts';
 import type { Download, Edition } from '../../pipelines/contract/download.ts';
 
-/** Returns the two newest half-years that should be published. The second half of a year is expected from April on, and the first half from November on. */
+/**
+ * Returns the two newest half-years that should be published. The first half of a year is expected from November of that year on, and the second half from
+ * April of the next year on.
+ */
 function halfYears(today: Date): readonly [newest: string, before: string] {
   const [year, month] = [today.getUTCFullYear(), today.getUTCMonth() + 1];
   if (month >= 11) return [`${year}1`, `${year - 1}2`];

@@ -12,7 +12,7 @@ export const ALIASES = {
 /** Columns that only other tables with a CAP and a comune have: tax returns, offices, addresses. A table with one of these columns is not recognised. */
 export const FOREIGN = ['anno_di_imposta', 'numero_contribuenti', 'codice_ipa', 'cod_amm', 'civico', 'numero_civico', 'odonimo', 'indirizzo'];
 
-/** CAP `118` becomes 00118, because spreadsheets drop leading zeros. In some tables, 99999 means none, so it is rejected. */
+/** CAP `118` becomes 00118, because spreadsheets drop leading zeros. In some tables, 99999 means none, so 99999 is rejected. */
 export const cap = z
   .union([z.string(), z.number().transform(String)], 'expected a postal code')
   .pipe(z.string().trim().regex(/^\d{3,5}$/, 'expected a postal code of five digits').transform((text) => text.padStart(5, '0')))

@@ -6,8 +6,8 @@
 -- crs: none
 
 -- The workspace has only comuni of the region, and comuni whose parcels are still in the files of the region's cadastre. A suppressed comune belongs to the
--- region that the OMI files state. ZONE and VALORI may be in different files. If ZONE lacks a zone, the zone's row comes from VALORI, without a description and
--- a microzona.
+-- region that the OMI files state. ZONE and VALORI may be in different files. If ZONE lacks a zone, the zone's row comes from VALORI, without a description or
+-- microzona.
 create table quotation_zone as
 select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
   g.code as region_code,

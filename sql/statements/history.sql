@@ -515,7 +515,7 @@ from (:"rows") r
 where false
 
 -- statement: horizon
--- Returns for each region the swap that created the state of a given number of months ago, if the region has earlier swaps.
+-- Returns for each region and for Italy the swap that created the state of a given number of months ago, if there are earlier swaps.
 select
   unit_code::int4 as region,
   max(swap_id) as swap

@@ -137,7 +137,7 @@ where p.state in ('current', 'previous')
   and n.name is not null
 
 -- statement: cited_releases
--- Lists the releases that published data cites, because the provenance of this data must stay readable.
+-- Lists the releases that current and previous publications cite, because the provenance of their data must stay readable.
 select distinct f.release_id as id
 from ledger.publication_file c
 join ledger.publication p using (publication_id)

@@ -352,7 +352,7 @@ dialog.addEventListener('close', () => {
   if (dialog.returnValue === 'keep' && key !== '') void signIn(key);
 });
 
-/** Checks a token with one request. Without this check, each tile request would send a wrong token and count as a bad key. @param {string} key */
+/** Checks a token with one request. Without this check, each tile request with a wrong token would count as a bad key. @param {string} key */
 async function signIn(key) {
   tokenChanged(key);
   try {

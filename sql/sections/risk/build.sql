@@ -385,7 +385,7 @@ select
   coalesce(cover.p1 and cover.p2 and cover.p3, false) as flood_mapped,
   -- The coverage is also partial if an area is on the parcel although the comune is not covered.
   not coalesce(cover.p1 and cover.p2 and cover.p3, false) and (flood.level is not null or coalesce(cover.p1 or cover.p2, false)) as flood_partial,
-  -- If the comune is not covered, a level comes from an export that may be incomplete.
+  -- If the comune is not covered, a level comes from a file that may lack other areas, so the parcel does not count as mapped.
   coalesce(cover.landslide, false) and (landslide.level is not null or landslide.fid is null) as landslide_mapped
 from parcel
 left join comune_cover as cover on cover.belfiore = parcel.belfiore

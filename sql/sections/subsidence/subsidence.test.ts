@@ -88,7 +88,7 @@ describeWorkspace('the section subsidence', {
        where abs(mean_velocity_mm_year) in (99.9, 77.7, 55.5) and release_id = (select max(release_id) from ledger.release where vintage = $1) group by 1`,
       ['2020_2024'],
     );
-    // One synthetic tile contains three copies of a neighbouring tile's cells, with a worse fit.
+    // One synthetic tile contains copies of three cells of other tiles, with a worse fit.
     expect(cells).toEqual([{ velocity: -77.7, rows: 3 }]);
     const duplicates = await built.database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code');
     expect(duplicates).toHaveLength(1);

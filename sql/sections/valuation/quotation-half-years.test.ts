@@ -12,7 +12,7 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { inAllRegions } from '../../../test/harness/records.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
-/** Returns the number of a half-year, such as `h(2025, 2)`. */
+/** Returns the number of a half-year. For example, `h(2025, 2)` is the number of the second half of 2025. */
 const h = (year: number, half: 1 | 2): number => year * 2 + half - 1;
 const text = (half: number): string => `${Math.floor(half / 2)}_${(half % 2) + 1}`;
 const [FIRST, LAST] = [h(2015, 1), h(2025, 2)];
