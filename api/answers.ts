@@ -82,7 +82,7 @@ export const parcel = z.strictObject({
     attribution_required: z.literal(true).describe('Always'),
     as_of: z.strictObject({
       date: z.iso.date().describe('The requested day. The record is as published at the end of the day, Europe/Rome'),
-      publication: whole.describe("Number of the region's publication on the requested day"),
+      publication: whole.describe("Internal number of the region's publication on the requested day. The endpoint /changes has different numbers"),
       in_force_since: z.iso.datetime().describe('Time at which the publication became current, UTC'),
     }).optional().describe('Only with as_of: the publication of the record'),
   }).describe('Parameters of the request, and attributions that must be shown'),

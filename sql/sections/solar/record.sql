@@ -64,7 +64,7 @@ begin
   from parcel p
   where p.fid = p_fid;
   if v_found.fid is null then
-    -- A parcel without known buildings is reported as having no roofs only if a source of buildings covers the parcel.
+    -- A parcel without known buildings is reported as having no roofs only if a source of buildings covers the comune.
     v_buildings := api.section_buildings(p_fid, p_from);
     v_coverage := api.section_coverage(
       core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, null, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]'), p_from
