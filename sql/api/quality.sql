@@ -18,8 +18,8 @@ begin
     array[c.belfiore, c.istat_code, concat_ws(' ', c.sigla, core.comune_key(c.name)), concat_ws(' ', core.upper_case(c.province_name), core.comune_key(c.name))]
   into region, belfiore, istat_code, province_code, names
   from core.comune c
-  -- Also matches the comune's earlier codes, and codes of comuni that merged into this comune. The code of a comune that was divided among several comuni matches none
-  -- of these comuni.
+  -- Also matches the comune's earlier codes, and codes of comuni that merged into this comune. The code of a comune that was divided among several comuni matches
+  -- none of these comuni.
   where c.belfiore = v_code
     or c.istat_code = p_code
     or c.istat_code in (select r.istat_code from core.comune_register r where r.old_istat_code = p_code and not r.divided)
