@@ -173,8 +173,8 @@ function numeral({ text, dot }: Word, before: string | undefined, after: string 
   if (value === null) return null;
   if (text.length > 1) return value;
   // A single I, V or X is a number before a month or a counted word (`V giornate`). Without a full stop, the letter is also a number after the name of a king
-  // or pope, and directly after the type of a numbered lane. As the last of several words, V or X without a full stop is a number, too. Elsewhere the letter is
-  // an article or an initial.
+  // or pope, and directly after a street type in `NUMBERED_TYPES`. As the last of several words, V or X without a full stop is a number, too. Elsewhere the
+  // letter is an article or an initial.
   if (after !== undefined && (MONTHS.has(after) || COUNTED.has(after))) return value;
   if (dot) return null;
   if (before !== undefined && REGNAL.has(before)) return value;

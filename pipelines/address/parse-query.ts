@@ -38,7 +38,7 @@ export interface Reading extends Ending, Place {
   readonly tokens: readonly string[];
   /** True if the search must match the whole street name exactly, for example because some of its words may name a comune. */
   readonly whole: boolean;
-  /** Cadastral codes of the comuni that a query names if it names only a place, such as `Roma` or `Roma, Lazio`; missing otherwise. */
+  /** Cadastral codes of the named comuni if the query names only a place, such as `Roma` or `Roma, Lazio`; missing otherwise. */
   readonly called?: readonly string[];
 }
 
@@ -177,7 +177,7 @@ interface Prepared {
 
 /**
  * Folds the query, and removes the country, the addressee, the position inside the building, text in parentheses, and labels such as `indirizzo`. Also
- * separates the place from the street by a comma where a word or postal code begins the place, and corrects two exchanged letters of the street type.
+ * corrects two exchanged letters of the street type, and inserts a comma before a word or postal code that begins the place.
  */
 function prepare(query: string): Prepared {
   const careOf: Segment[] = [];

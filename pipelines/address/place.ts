@@ -305,7 +305,7 @@ function piecesOf(segments: readonly Segment[], province: string | null, gazette
 /** A text that is exactly the name of one or more comuni, optionally followed by the car plate code of a province. */
 interface Called {
   readonly key: string;
-  /** Hits in the province of the car plate code, or all hits without such a code. */
+  /** Hits in the province of the car plate code; all hits if the text has no such code. */
   readonly hits: readonly ComuneHit[];
 }
 
@@ -336,7 +336,7 @@ export function isCalled({ text }: Segment, gazetteer: Gazetteer): boolean {
 
 /**
  * Splits a text without commas into names of comuni: `monza milano` → `monza`, `milano`. The last name may be a province or region. Returns the whole text if
- * it contains any other words.
+ * the text contains any other words.
  */
 async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly string[]> {
   const names: string[] = [];

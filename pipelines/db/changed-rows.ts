@@ -153,8 +153,8 @@ export async function findChanged(session: Session, schema: string, was: Place, 
 }
 
 /**
- * Metres per degree of longitude. The value is lower than anywhere in Italy, so that a box in degrees always contains the circle whose radius is the distance
- * in metres.
+ * Metres per degree of longitude. The value is lower than the true value anywhere in Italy. A box in degrees therefore always contains the circle whose radius
+ * is the distance in metres.
  */
 const M_OF_LONGITUDE = 74_000;
 
@@ -197,8 +197,8 @@ interface Sharing {
 }
 
 /**
- * Creates the tables `…_fid` and `…_parcel` of the set `reach`. The set consists of the parcels of the set `start`, and of the published parcels that have the
- * same value in a column as one of these parcels before or after the change.
+ * Creates the tables `…_fid` and `…_parcel` of the set `reach`. The set consists of the parcels of the set `start`, and of further published parcels. Each
+ * further parcel has the same value in `column` as a parcel of `start` before or after the change.
  */
 export async function findSharing(session: Session, schema: string, { reach, start, parcels, was, table, column }: Sharing): Promise<void> {
   await makeFids(session, schema, reach, 'sharing_fid', { was, table, column, start: `${start}_fid`, values: `${reach}_value` });

@@ -52,8 +52,9 @@ export async function prepareNodes(session: Session, label: string, action: 'loo
 }
 
 /**
- * Distributes the tables that are partitioned by `fid`, and their former partitions, with all rows. Skips tables that are already distributed. If the role is a
- * superuser, also revokes the right of other roles to run commands on the nodes. Call inside a transaction, after migrations and `prepareNodes`.
+ * Distributes the tables that are partitioned by `fid`, and their former partitions, with all rows. Skips tables that are already distributed. If this call
+ * distributes a table and the role is a superuser, also revokes the right of other roles to run commands on the nodes. Call inside a transaction, after
+ * migrations and `prepareNodes`.
  * @returns the steps as text @throws MappaleError `NODE_NOT_RESTRICTED` (exit 2)
  */
 export async function distribute(session: Session): Promise<string[]> {

@@ -268,7 +268,7 @@ export function changedProvince(
 
 const NO_VALUES: QuantileWindow = { below: 0, values: [] };
 
-/** Adds up the statistics of places. Quantiles cannot be added, so they are null. */
+/** Adds up the statistics of places. Quantiles cannot be added, so the result has null as median and 95th percentile. */
 export function sumOf(gate: TableGate, places: readonly Figures[]): Pick<Figures, 'rows' | 'fields' | 'identities'> {
   const add = (of: (place: Figures) => number): number => places.reduce((total, place) => total + of(place), 0);
   return {
@@ -292,9 +292,7 @@ export interface Changes {
   /** Number of non-null values in the old version. */
   readonly before: number;
   readonly after: number;
-  /**
-   * Number of changed values: the values only in the old version, or the values only in the new version, whichever are more.
-   */
+  /** Number of changed values. Values only in the old version and values only in the new version are counted separately, and the larger number is used. */
   readonly changed: number;
   /** Net number of values that crossed the old quantile in the direction of the quantile's move; 0 if the quantile did not move. */
   readonly crossed: { readonly median: number; readonly p95: number };

@@ -9,7 +9,7 @@ export interface DefinedFunction {
   readonly definition: string;
 }
 
-/** Maps short names of types to the names in PostgreSQL's catalogue. All other names are the same in both. */
+/** Maps short names of types to the names in PostgreSQL's catalogue. All other types have the same name in the SQL files and in the catalogue. */
 const LONG_NAMES: Readonly<Record<string, string>> = {
   int2: 'smallint', int4: 'integer', int8: 'bigint', float8: 'double precision', bool: 'boolean', timestamptz: 'timestamp with time zone',
 };

@@ -1,6 +1,6 @@
 /**
  * Stores formerly published rows. History covers all tables from which records are read. A swap replaces the current publication of a region or of Italy, and
- * stores the rows that it replaces. The views in the schema `past` show these tables as of a past time. Past records are read from these views.
+ * stores the replaced rows. The views in the schema `past` show these tables as of a past time. Past records are read from these views.
  */
 import { SECTIONS } from '../contract/sections.ts';
 import { parseSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';

@@ -29,7 +29,7 @@ const KEYWORDS = new Set([
 /**
  * Adds missing parts to an address: first the entries of the service, then the folder of a local socket and the user of the process. The driver reads the
  * remaining parts from environment variables.
- * @param host `stated` if the address has a host before the path
+ * @param host `stated` if the address has a host before the path or as a parameter
  * @throws MappaleError `PGSERVICE_UNKNOWN` (exit 2)
  */
 export function completeAddress(address: URL, host: 'stated' | 'missing', settings: LibpqSettings): void {

@@ -154,7 +154,7 @@ async function apply(
   // Does not check the bodies of functions, because a function may call functions of files that run later.
   await session.query('set local check_function_bodies = off');
   const open = parts.filter((part) => !isApplied(part, before));
-  // Earlier versions stored the digest of the file's bytes. Replaces this digest with one that ignores comments and layout.
+  // Earlier versions stored the digest of the file's bytes. Replaces this digest with a digest that ignores comments and layout.
   for (const part of parts) if (!open.includes(part) && before.get(part.file.file)?.digest !== part.file.digest) await noteApplied(session, part);
   refuseChangedMigration(open, before);
   const run = (kind: Part['kind']): Promise<string[]> => runParts(session, open.filter((each) => each.kind === kind));

@@ -45,8 +45,8 @@ export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: s
 }
 
 /**
- * Adds not-null constraints and the partition bound to a workspace table. Attaching then does not scan the table while the parent is locked. The collations of
- * the columns are changed to those of the parent.
+ * Adds not-null constraints and the partition bound to a workspace table. Attaching then does not scan the table while the parent is locked. Also changes the
+ * collations of the columns to the parent's collations.
  * @throws Error if columns differ, which is a bug in an SQL file; MappaleError if a row is outside the partition bound, or has a null in a required column
  */
 export async function proveBound(session: Session, { schema, table }: Place, parent: Relation, { split, key }: Bound): Promise<void> {

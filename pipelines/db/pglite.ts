@@ -293,7 +293,7 @@ async function createPglite({ dataDir, settings, snapshot }: NewPglite) {
   return pglite;
 }
 
-/** PostgreSQL's own types have OIDs below this number. Row types of tables, including those of the system catalogue, have higher OIDs. */
+/** PostgreSQL's own types have OIDs below this number. Row types of tables, including the tables of the system catalogue, have higher OIDs. */
 const FIRST_GENERATED_OID = 10_000;
 
 /**

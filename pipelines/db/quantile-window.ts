@@ -17,8 +17,8 @@ export interface Difference {
 
 /**
  * Number of near shares on each side of a quantile's share (`sharesAround`). In the place with the most values, a new window extends by at least this number of
- * ranks to each side of the quantile, or to the first or last value. If half of a comune's 2,000 values change, the net number of values that cross the median
- * is about 22.
+ * ranks to each side of the quantile. A window that reaches the first or last value may be shorter. If half of a comune's 2,000 values change, the net number
+ * of values that cross the median is about 22.
  */
 const REACH = 64;
 

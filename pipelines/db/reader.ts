@@ -193,8 +193,8 @@ function askPrepared(): Asking {
 }
 
 /**
- * Returns a function that runs each query in a transaction with its own settings, without prepared statements. A pooler may run each transaction in a different
- * server process.
+ * Returns a function that runs each query in a transaction with the given settings, without prepared statements. A pooler may run each transaction in a
+ * different server process.
  */
 function askInTransaction(settings: readonly string[]): Asking {
   const onClient = async <T extends Row>(client: pg.ClientBase, kind: Pool['name'], statement: string, parameters: readonly unknown[]): Promise<T[]> => {

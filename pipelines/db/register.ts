@@ -25,7 +25,7 @@ export async function providePublishedParcels(session: Session, schema: string, 
  * current parcel has the geometry of a retired parcel, the current parcel becomes the successor. Where parcels appear or disappear, the successors of the
  * retired parcels of all regions are determined again. Call inside a transaction.
  * @param swap swap that changes the register
- * @param now table of the parcels to publish: all parcels, in a table that is attached later, or only the new rows of an already patched table
+ * @param now table of the parcels to publish. The table is attached later, or was used to patch the published table
  * @param leaving table of the replaced parcels, or null if nothing is replaced
  * @param rows content of `now`: `whole` for all parcels, `patched` for only the new rows
  */

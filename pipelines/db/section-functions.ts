@@ -1,5 +1,6 @@
 /**
- * Generates the SQL functions that take the name of a section and call the functions of this section, and SQL functions that return properties of the sections.
+ * Generates SQL functions for all sections. Some functions take the name of a section and call the functions of this section. Other functions return properties
+ * of the sections.
  */
 import { KINDS } from '../contract/section.ts';
 import { SECTION_NAMES, SECTIONS } from '../contract/sections.ts';

@@ -73,7 +73,7 @@ function hostPort({ host, port }: ServerPlace): string {
   return host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns the error, with a fix that is specific to this address. */
+/** Returns the error with a fix that is specific to this address. Keeps the error's own fix if there is no specific fix. */
 export function repairedAt(error: MappaleError, place: ServerPlace): MappaleError {
   return error.knowing({ fix: fixOf(error.code, place) ?? undefined });
 }
@@ -89,12 +89,12 @@ export function byAdministrator(place: ServerPlace, sql: string): string {
   return `${asAdministrator('psql', place)} -d ${quoted(place.database)} -c ${quoted(sql)}`;
 }
 
-/** Returns the `createdb` command that creates a database on a server as the same user. */
+/** Returns the `createdb` command that creates a database on the server, as the user of the address. */
 export function createDatabase({ host, port, user }: ServerPlace, name: string, ...options: readonly string[]): string {
   return ['createdb', '-h', quoted(host), '-p', String(port), '-U', quoted(user), ...options, quoted(name)].join(' ');
 }
 
-/** Returns the command that sets `DATABASE_URL` to the same database with a different role. */
+/** Returns the command that sets `DATABASE_URL` to the database of the address, with a given role. */
 export function asRole(place: ServerPlace, role: string): string {
   const database = encodeURIComponent(place.database);
   const address = place.host.startsWith('/') ? `@/${database}?host=${place.host}` : `:PASSWORD@${hostPort(place)}/${database}`;

@@ -19,7 +19,8 @@ export interface ServerFacts extends Record<string, unknown> {
   /** Schemas of the installed extensions that the program needs, by name of the extension. */
   readonly extensions: Readonly<Record<string, string>>;
   /**
-   * Role that owns the loaded data, if the current role may neither read nor serve the data. Null if the current role has the rights, or if no data is loaded.
+   * Role that owns the loaded data, if the current role may neither read nor serve the data. Null if the current role may read or serve the data, or if no data
+   * is loaded.
    */
   readonly owner: string | null;
 }
@@ -40,7 +41,7 @@ export const SESSION_SETTINGS: readonly string[] = [
   'quote_all_identifiers=off',
   // With a limit on GIN results, a search would find fewer rows.
   'gin_fuzzy_search_limit=0',
-  // Settings that turn timeouts off, because readers wait for a swap, loads take hours, and the connection that holds the run's lock is idle during a load.
+  // Settings that turn timeouts off. Readers wait for a swap, loads take hours, and the connection that holds the run's lock is idle during a load.
   'lock_timeout=0', 'idle_in_transaction_session_timeout=0', 'idle_session_timeout=0',
 ];
 

@@ -176,7 +176,7 @@ export class RowWriter {
     this.length = at + 1;
   }
 
-  /** @param iso `2026-07-01` */
+  /** Writes a date field. @param iso ISO date, such as `2026-07-01` */
   date(iso: string): void {
     this.ensure(8);
     const days = Date.parse(`${iso}T00:00:00Z`) / 86_400_000 - EPOCH_DAYS;

@@ -1,6 +1,7 @@
 /** Determines the EPSG number of a file's CRS. */
 /**
- * EPSG numbers by CRS name, for .prj files of ESRI, GDAL and OGC programs without an authority code. Keys are in lower case and have only letters and digits.
+ * EPSG numbers by CRS name, for .prj files without an authority code. The names are from ESRI, GDAL and OGC programs. Keys are in lower case and have only
+ * letters and digits.
  */
 const CRS_BY_NAME: Readonly<Record<string, number>> = {
   gcswgs1984: 4326, wgs84: 4326, wgs1984: 4326, wgs84longitudelatitude: 4326, wgs84crs84: 4326,

@@ -91,7 +91,7 @@ export class ElementReader {
   #kept = '';
   #keptFrom = 0;
   #fault: string | null = null;
-  /** First characters of a wanted element that is skipped because it is too long; null if no element is skipped. */
+  /** First characters of a wanted element that is skipped because the element is too long; null if no element is skipped. */
   #excerpt: string | null = null;
 
   constructor(handler: ElementHandler) {

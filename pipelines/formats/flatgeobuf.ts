@@ -54,7 +54,7 @@ class Table {
     return this.#bytes.subarray(from, from + count * width);
   }
 
-  /** Returns the offset of a field's value; null if the field is omitted because it has the default value. */
+  /** Returns the offset of a field's value; null for an omitted field, which has the default value. */
   #place(field: number): number | null {
     const table = this.#at - this.#bytes.readInt32LE(this.#at);
     const slot = 4 + field * 2;

@@ -198,7 +198,7 @@ function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeatu
     const geometryError = checkWkb(wkb);
     return { ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
   } catch (error) {
-    // gdal-async throws for curves and TIN surfaces, because gdal-async has no classes for such geometries.
+    // gdal-async throws for curved polygons and for surfaces such as TINs, because gdal-async has no classes for these geometries.
     return { ewkb: null, missing: false, geometryError: error instanceof Error ? error.message : String(error) };
   }
 }

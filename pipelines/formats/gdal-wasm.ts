@@ -41,7 +41,7 @@ interface Message {
 /** An instance of GDAL in WebAssembly. */
 class Wasm {
   readonly #module: Emscripten;
-  /** GDAL's errors and warnings since the last call of `open` or `translate`. */
+  /** GDAL's errors and warnings since the start of the last call of `open` or `translate`. */
   messages: Message[] = [];
 
   constructor(module: Emscripten) {

@@ -22,7 +22,7 @@ export interface GdalFeature {
   /** Values in the order of the layer's fields. */
   readonly values: readonly VectorValue[];
   readonly ewkb: Uint8Array | null;
-  /** True if the feature has no geometry. */
+  /** True if the feature has no geometry, or if GDAL returned no geometry for an unreadable geometry. */
   readonly missing: boolean;
   /** Reason why `ewkb` is null; null if there is no error, or if GDAL reports no reason. */
   readonly geometryError: string | null;

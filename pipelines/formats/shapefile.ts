@@ -124,7 +124,7 @@ function encodingName(cpg: string, label: string): string {
   const name = cpg.toUpperCase().replace(/^(ANSI|OEM|CP|WINDOWS)[ _-]*(?=\d)/, '');
   if (/^(UTF-?8|65001|(US-?)?ASCII)$/.test(name)) return 'UTF-8';
   const iso = /^(?:ISO[ _-]*)?8859[-_ ]*(\d{1,2})$/.exec(name)?.[1];
-  // The bytes 0x80–0x9F are control characters in ISO 8859-1, but letters in the encoding that Windows programs call ISO 8859-1.
+  // Windows programs call windows-1252 ISO 8859-1. The bytes 0x80–0x9F are control characters in ISO 8859-1, but printable characters in windows-1252.
   if (iso !== undefined) return iso === '1' ? 'CP1252' : `ISO-8859-${iso}`;
   if (/^(437|850|852|1250|1252)$/.test(name)) return `CP${name}`;
   throw inputError('encoding of the shapefile is not known', {

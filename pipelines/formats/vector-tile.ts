@@ -1,5 +1,5 @@
 /**
- * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them. TWKB stores coordinates as integers in units of 1e-7 degrees, as differences
+ * Writes Mapbox Vector Tiles 2.1 from geometries that PostGIS returns as TWKB. TWKB stores coordinates as integers in units of 1e-7 degrees, as differences
  * from the previous coordinates. Both database engines can write TWKB, but only PostgreSQL can write tiles.
  */
 

@@ -23,7 +23,7 @@ const HEAD_BYTES = 65_536;
 
 /**
  * Searches folders recursively, recognises the files and groups the files into releases. Returns an unusable entry as broken, and continues the search.
- * @throws MappaleError `DATA_MISSING` (exit 2) if a folder does not exist, `DATA_EMPTY` (exit 2) if all folders are empty
+ * @throws MappaleError `DATA_MISSING` (exit 2) if a folder does not exist, `DATA_EMPTY` (exit 2) if no folder contains a file
  */
 export async function locate(folders: readonly string[], sources: readonly RegisteredSource[], seen: SeenFiles): Promise<Survey> {
   const here = Folders.walk(folders);

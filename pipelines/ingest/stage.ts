@@ -34,7 +34,7 @@ const REFERRED_RELEASES = 8;
 const REJECT_BATCH = 500;
 /** Number of rejects that a release may have even if the share of rejects is above the limit. */
 export const TOLERATED = 10;
-/** Number of rejects from which reading stops if more than half of the records are rejects. */
+/** Number of rejects at which reading may end early. From this number on, reading ends if more than half of the records are rejects. */
 const HOPELESS = 10_000;
 
 /** Numbers of records, accepted rows, rejects and duplicates of a member or release. */
@@ -188,7 +188,7 @@ class StageSink implements Sink {
     this.#members = [];
   }
 
-  /** Closes a file. If the file may be an incomplete export, records this in the ledger and prints a warning. */
+  /** Closes a file. If the file may be an incomplete export, marks the file in the ledger and prints a warning. */
   async closeFile(file: LocatedFile): Promise<void> {
     const why = await whyCut(file, this.#members);
     if (why === null) return;

@@ -167,7 +167,7 @@ export class Folders {
   }
 }
 
-/** Returns whether a path exists. Returns false for a broken link. Other errors occur again, and are reported, when the file is opened. */
+/** Returns whether a path exists. Returns false for a broken link, and true for any other error, which is reported when the file is opened. */
 function isThere(path: string): boolean {
   try {
     statSync(path);
@@ -249,7 +249,7 @@ function decoded(name: Uint8Array): string | null {
   }
 }
 
-/** Returns a printable name, in which non-ASCII bytes have the form `\xe8`. */
+/** Returns a printable name, in which control characters and non-ASCII bytes have the form `\xe8`. */
 function escaped(name: Buffer): string {
   return escapedName(name.toString('latin1'), /[^\x20-\x7e]/g);
 }

@@ -69,12 +69,16 @@ interface Tie {
   readonly places: readonly SeriesPlace[];
 }
 
-/** A complete file with fewer comuni (`now`) than the superseded files in `before` (`was`). `lost` are the missing comuni. */
+/** A complete file that supersedes files with more comuni. */
 interface Fewer {
   readonly file: LoadedFile;
+  /** Superseded files. */
   readonly before: readonly LoadedFile[];
+  /** Number of comuni in the superseded files. Ignores superseded files that are older than the newest superseded complete file. */
   readonly was: number;
+  /** Number of comuni in the files that are not superseded. */
   readonly now: number;
+  /** Comuni that count in `was` but not in `now`. */
   readonly lost: readonly string[];
 }
 
@@ -355,7 +359,7 @@ export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank:
     .map(({ file: { fileId, vintage } }, index) => ({ fileId, rank: index + 1, vintage })));
 }
 
-/** Returns the current rows of a layer, by release. */
+/** Selects the current rows of a layer, as complete releases, complete files, and some places of files. */
 export function currentRows({ files }: CurrentFiles, all: readonly LoadedFile[], layer: string, columns: PlaceColumns | null): LayerRows {
   const loaded = groupBy(all.filter(({ held }) => held.some((each) => each.layer === layer)), ({ releaseId }) => String(releaseId));
   const byRelease = groupBy(files, ({ file }) => String(file.releaseId));

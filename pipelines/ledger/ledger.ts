@@ -39,7 +39,7 @@ export async function releases(database: Session, state?: ReleaseState): Promise
   return database.query<Release & Record<string, unknown>>(ledger('releases'), [state ?? null]);
 }
 
-/** Creates the ledger row of a release before staging, and deletes an unfinished release with the same fingerprint. */
+/** Creates the ledger row of a release before staging. First deletes an unfinished or failed release with the same fingerprint. @returns the release id */
 export async function openRelease(
   session: Session,
   facts: { sourceId: string; vintage: string; region: number | null; fingerprint: string; reader: string; inputs: Facts; complete: boolean },

@@ -88,7 +88,7 @@ export async function refuseFewer(
 }
 
 /**
- * Returns files with comuni whose region is unknown. Neither the structure of the file, nor the list of comuni, nor the rows, nor a user determine the region.
+ * Returns files with comuni whose region is unknown. Neither the structure of the file, nor the list of comuni, nor the rows, nor a user determines the region.
  */
 export function unplacedComuni(inventory: Inventory, relations: readonly Relation[]): { file: LoadedFile; places: string[] }[] {
   const layers = new Set(relations.map(tableOf));

@@ -14,7 +14,7 @@ export interface Run {
    * @throws MappaleError `LOCK_LOST` (exit 6) if the run no longer holds the lock
    */
   step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
-  /** Returns a known value, or reads the value again if other runs may have changed it. */
+  /** Returns a known value, or reads the value again if other runs may have changed the value. */
   current<T>(known: T, again: () => Promise<T>): Promise<T>;
   /**
    * Runs work that changes releases or files, from which all regions are built. Waits while another run does such work. After the work, no other run can change
@@ -64,7 +64,7 @@ export async function withRun<T>(
           try {
             return await recordStep(database, { runId, step, subject }, inner, detailOf);
           } catch (error) {
-            // If this run has lost its lock, the next run may have dropped the tables of this run, which may be the cause of any error.
+            // If this run has lost its lock, the next run may have dropped the tables of this run. The error may be a consequence of the lost lock.
             if (!(error instanceof MappaleError && error.kind === 'database')) await writer.verify();
             throw error;
           }

@@ -8,7 +8,7 @@ export interface FilePart {
   readonly facts: MemberFacts;
   /** Name of the part in messages, such as `a.zip!b.csv`. */
   readonly at: string;
-  /** Opens the part. The stream reports the progress of the file while it is read. */
+  /** Opens the part as a stream. While the stream is read, reports the progress of the file. */
   readonly open: () => Promise<AsyncIterable<Buffer>>;
 }
 

@@ -30,7 +30,7 @@ export function outsideItaly(lon: number, lat: number, margin: number = 0): Refu
   return { code: 'outside_italy', message: Math.abs(lon) > METRES || Math.abs(lat) > METRES ? `${expected}: metres?` : expected };
 }
 
-/** Threshold between degrees and metres. Absolute coordinates in degrees are always smaller. Coordinates of Italy in metres are always larger. */
+/** Threshold between degrees and metres. The absolute value of a coordinate in degrees is always smaller. Coordinates of Italy in metres are always larger. */
 const METRES = 1000;
 
 /**

@@ -1,4 +1,4 @@
-/** Determines whether a file is complete, and the date of a file. Uses the names of files and zip entries and metadata, never the amount of data. */
+/** Determines whether a file is complete, and the date of a file. Uses file names, names of zip entries and metadata, never the amount of data. */
 import { basename } from 'node:path';
 import type { Probe } from '../contract/source.ts';
 import type { ZipEntry } from '../formats/zip.ts';

@@ -19,8 +19,8 @@ export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodE
 }
 
 /**
- * Returns the first issue of a zod error, with the code that the schema defines, or null without a code. Later issues are often consequences of the first
- * issue.
+ * Returns the first issue of a zod error, because later issues are often consequences of the first issue. `code` is the code that the schema defines for the
+ * issue, or null.
  */
 export function firstIssue(error: ZodError): { readonly field: string; readonly message: string; readonly code: string | null } {
   const [issue] = error.issues;
