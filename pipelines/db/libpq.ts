@@ -35,8 +35,9 @@ const KEYWORDS = new Set([
 export function completeAddress(address: URL, host: 'stated' | 'missing', settings: LibpqSettings): void {
   const query = address.searchParams;
   const service = query.get('service') ?? settings.service;
+  const at = query.has('service') ? 'DATABASE_URL' : 'PGSERVICE';
   query.delete('service');
-  const offered = service === null ? new Map<string, string>() : serviceOf(service, settings);
+  const offered = service === null ? new Map<string, string>() : serviceOf(service, at, settings);
   const dbname = offered.get('dbname');
   if (dbname !== undefined && address.pathname.length <= 1) address.pathname = `/${encodeURIComponent(dbname)}`;
   const stated: Readonly<Record<string, boolean>> = { host: host === 'stated', port: address.port !== '', user: address.username !== '', password: address.password !== '' };
@@ -50,7 +51,7 @@ export function completeAddress(address: URL, host: 'stated' | 'missing', settin
 }
 
 /** Returns the entries of a service from the user's service file, or from the system's service file if the user's file lacks the service. */
-function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, string> {
+function serviceOf(name: string, at: string, { serviceFiles }: LibpqSettings): Map<string, string> {
   for (const file of serviceFiles.filter(existsSync)) {
     const lines = readFileSync(file, 'utf8').split(/\r?\n/).map((line) => line.trim());
     const start = lines.indexOf(`[${name}]`);
@@ -59,8 +60,8 @@ function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, s
     const entries = lines.slice(start + 1, end === -1 ? undefined : end).filter((line) => line !== '' && !line.startsWith('#'));
     return new Map(entries.map((line) => [line.slice(0, line.indexOf('=')).trim(), line.slice(line.indexOf('=') + 1).trim()]));
   }
-  throw new MappaleError('the service in PGSERVICE is unknown', {
-    code: 'PGSERVICE_UNKNOWN', kind: 'usage', at: 'PGSERVICE', detail: `expected a section [${name}] in ${serviceFiles.join(' or ')}, found none`,
+  throw new MappaleError(`the service in ${at} is unknown`, {
+    code: 'PGSERVICE_UNKNOWN', kind: 'usage', at, detail: `expected a section [${name}] in ${serviceFiles.join(' or ')}, found none`,
     hint: 'Add the service to that file, or write host, port, database and user into DATABASE_URL.',
     fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
   });

@@ -55,7 +55,8 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
   if (shpSize < declared) throw truncated(label, `expected ${declared} bytes of .shp (header), found ${shpSize}`);
   const index = await bytesAt(shx, 0, HEADER_BYTES);
   if (index.length < HEADER_BYTES || index.readInt32BE(0) !== FILE_CODE) {
-    throw truncated(label, `expected an index (.shx) of at least 100 bytes, found ${index.length}`);
+    const found = index.length < HEADER_BYTES ? `${index.length} bytes` : String(index.readInt32BE(0));
+    throw truncated(label, `expected an index (.shx) with a header of ${HEADER_BYTES} bytes that starts with ${FILE_CODE}, found ${found}`);
   }
   const indexDeclared = index.readUInt32BE(24) * 2;
   const shxSize = (await stat(shx)).size;

@@ -135,7 +135,7 @@ async function blocksOf(
       `number ${code}, predictor ${predictor}`, 'Recompress the raster: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   if (predictor === 3 && !little) {
-    throw file.refused('RASTER_COMPRESSION', 'the values of the raster are ambiguous', 'floats with predictor 3 in a little-endian file', 'a big-endian file, in which libtiff 4.5 reads other numbers than it wrote',
+    throw file.refused('RASTER_COMPRESSION', 'the values of the raster are ambiguous', 'floats with predictor 3 in a little-endian file', 'a big-endian file, in which libtiff 4.5 reads other numbers than libtiff wrote',
       'Recompress the original: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   const rowBytes = blockWidth * sampleBytes;
