@@ -23,7 +23,7 @@ it('the line reader rejects a text without line ends before the text fills the m
   await expect(lines(Buffer.alloc(200_000, 'a'), 4096)).rejects.toMatchObject({ code: 'LINE_TOO_LONG' });
 });
 
-it.each([4096, 65_537, 200_000])('the line reader reports the number of a line that is longer than 65,536 bytes, for any chunk size: %i bytes', async (size) => {
+it.each([4096, 65_537, 200_000])('the line reader reports the number of a line that is longer than 65,536 bytes (chunks of %i bytes)', async (size) => {
   const content = (length: number): Buffer => Buffer.from(`a;b\n${'c'.repeat(length)}\nd;e\n`);
   await expect(lines(content(65_537), size)).rejects.toMatchObject({ code: 'LINE_TOO_LONG', at: 'list.csv:2' });
   expect((await lines(content(65_536), size)).map(([, text]) => text.length)).toEqual([3, 65_536, 3]);
