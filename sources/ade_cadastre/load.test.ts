@@ -165,7 +165,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ]);
   });
 
-  it('reject a ring that has too few points for an area, and drop holes of this kind', async () => {
+  it('reject a parcel whose outer ring has too few points for an area, and drop holes that have too few points', async () => {
     const { loaded, parcels, refused } = await loadFixture('too-few-points.gml');
     expect(loaded).toMatchObject({ records: 4, rows: 2, rejects: 2, duplicates: 0 });
     expect(refused.map(({ code, raw }) => [code, raw.split(' ')[0]])).toEqual([['geometry_empty', 'Z001_000100.1'], ['geometry_empty', 'Z001_000100.2']]);
@@ -214,7 +214,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(warnings).toEqual([]);
   });
 
-  it('reject the pseudo-comune A000 and no other code, even if the list of comuni lacks the code', async () => {
+  it('reject parcels of the pseudo-comune A000, and keep parcels of other comuni even if no list of comuni is loaded', async () => {
     const { loaded, parcels, refused } = await loadFixture('unknown-comune-a000.gml');
     expect(loaded).toMatchObject({ records: 2, rows: 1, rejects: 1 });
     expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.1']);

@@ -112,7 +112,7 @@ describe('reading ANNCSU', () => {
     expect(error?.code).toBe('ANNCSU_LINE_TOO_LONG');
   });
 
-  it.each(['\n', `\n${line()}`])('rejects a line of more than 1 MiB, even if the line has an end (%j)', async (end) => {
+  it.each(['\n', `\n${line()}`])('rejects a file with a line of more than 1 MiB, even if the line has an end (%j)', async (end) => {
     const { error } = await trial(source, written('long_20260602.csv', `${HEADER}${line()}${'x'.repeat(1_100_000)}${end}`));
     expect(error).toMatchObject({ code: 'ANNCSU_LINE_TOO_LONG', at: 'long_20260602.csv:3' });
   });
@@ -289,7 +289,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('fails if an access names a street of a different comune', async () => {
+  it('reports an error if an access names a street of a different comune', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002, { belfiore: 'Z002', first: true })};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ checks }) => {
       expect((await checks()).map(({ name, level }) => [name, level])).toEqual([['accesso_street_known', 'error']]);

@@ -30,7 +30,7 @@ describe('the yield of photovoltaic systems', () => {
 
   it.each([
     ['min_value', '100 or more', 50, 1400], ['max_value', '500 to 2,500', 120, 450], ['max_value', '500 to 2,500', 1400, 2600],
-  ])('is rejected if the %s is not %s, and the message states this range (%d to %d)', async (column, range, least, most) => {
+  ])('is rejected if the %s is not %s, and the message states the expected range (values of the raster: %d to %d)', async (column, range, least, most) => {
     const path = join(folder, 'PVOUT.tif');
     const row = (): Float32Array => new Float32Array(240).fill(least, 0, 1).fill(most, 1);
     writeGeoTiff(path, { epsg: 4326, width: 240, height: 240, cell: 1 / 120, noData: 'nan', west: 12, north: 43, row });

@@ -82,7 +82,7 @@ describe('reading indicators', () => {
   });
 });
 
-it('reports an unknown indicator and reads the other indicators', async () => {
+it('the reader reports an unknown indicator and reads the other indicators', async () => {
   const { members, rows } = await collect(source, fixture('column-unknown.csv'), { role: 'indicators', region: 2 });
   expect([...members[0]!.added.keys()]).toEqual(['P999']);
   expect(rows['raw_census_indicator']).toHaveLength(members[0]!.records!);

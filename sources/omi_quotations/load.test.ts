@@ -8,7 +8,7 @@ describeLoad('loading OMI records', 'omi_quotations', (loaded) => {
   const perimeter = (position: number, zone: string, generated: string, geometry: string): string =>
     `insert into raw_perimeter values (1, ${position}, '2018_2', 4037, '${generated}', 'Z001', '${zone}', ${geometry});`;
 
-  test('uses the first perimeter with an area of each zone, and rejects newest perimeters without an area', async () => {
+  test('uses for each zone the first of the newest perimeters that has an area, and rejects newest perimeters without an area', async () => {
     const inserts = [
       perimeter(1, 'B1', '2019-02-22', WITHOUT_AREA), perimeter(2, 'B1', '2019-02-22', SQUARE), perimeter(3, 'B1', '2019-02-22', OTHER), perimeter(4, 'B1', '2019-02-22', SQUARE),
       perimeter(5, 'B2', '2019-02-22', SQUARE), perimeter(6, 'B2', '2019-02-22', WITHOUT_AREA),

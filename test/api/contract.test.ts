@@ -387,7 +387,7 @@ describeEngines('the REST API', (engine) => {
       }
     });
 
-    it('contain a weak ETag that allows a 304, differs between requests, and changes with the publication', async () => {
+    it('contain a weak ETag that allows a 304, depends on the requested sections, and changes with the publication', async () => {
       for (const path of questions()) {
         const first = await ask(path);
         expect(first.headers['etag'], path).toMatch(/^W\/"[^"]+"$/);

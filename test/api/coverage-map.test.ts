@@ -19,7 +19,7 @@ describe('the coverage map of a report', () => {
     ['no boundaries are loaded', []],
     ['only boundaries of other comuni are loaded', [outline('Z999', 14)]],
     ['the boundaries of these comuni are empty', [{ belfiore: 'A001', geometry: { coordinates: [] } }, { belfiore: 'A002', geometry: null }, outline('Z999', 14)]],
-  ])('draws comuni as squares and states it if %s', (_condition, outlines: readonly Outline[]) => {
+  ])('draws comuni as squares, with a note, if %s', (_condition, outlines: readonly Outline[]) => {
     const ground = groundOf(COMUNI, outlines);
     expect([...ground.known]).toEqual(['A001', 'A002']);
     expect(ground.note).toBe('No boundaries of these comuni are loaded, so comuni are drawn as squares, sorted by name.');

@@ -124,7 +124,7 @@ async function held(): Promise<{
 }
 
 describe('map tiles', () => {
-  it('use at most five of ten connections, wait behind other requests, get 429 if 64 tiles of the token already wait, and are never counted', async () => {
+  it('use at most five of ten connections, wait behind other requests, get 429 if 64 tiles of the token wait, and are not counted as requests', async () => {
     const { app, begun, counted, release, ask, tile } = await held();
     const tiles = Array.from({ length: 5 + 64 + 3 }, () => tile('map'));
     await expect.poll(() => begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5);

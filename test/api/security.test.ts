@@ -47,7 +47,7 @@ describeDatabase('access', (engine) => {
       }
     });
 
-    it('are not needed for open endpoints, and requests to these are counted per network', async () => {
+    it('are not needed for open endpoints, and requests to open endpoints are counted per network', async () => {
       const open = ENDPOINTS.filter(({ scope }) => scope === null).map(({ path }) => PATHS[path]!);
       const from = '2001:db8:0:7::1';
       for (const path of open) {

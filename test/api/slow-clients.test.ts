@@ -45,14 +45,14 @@ const connections = (): Promise<number> => new Promise((resolve, reject) => {
   server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
 });
 
-it('ends a connection if the client keeps reading but does not finish within the time limit', async () => {
+it('the server ends a connection if the client keeps reading but does not finish within the time limit', async () => {
   const { port, ended } = await start(500);
   await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   await expect.poll(ended).toBe(SLOW_CLIENTS);
   await expect.poll(connections).toBe(0);
 });
 
-it('closes connections with unread responses if more responses are unread than the limit allows', async () => {
+it('the server closes connections with unread responses if more responses are unread than the limit allows', async () => {
   const { port, ended } = await start(60_000, 5);
   const waiting = await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   await expect.poll(ended).toBe(SLOW_CLIENTS - 5);
@@ -60,7 +60,7 @@ it('closes connections with unread responses if more responses are unread than t
   expect(await (await fetch(`http://127.0.0.1:${port}/small`)).text()).toBe('small');
 });
 
-it('answers other clients while slow clients read', async () => {
+it('the server answers other clients while slow clients read', async () => {
   const { port, ended } = await start(60_000);
   await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   const answers = await Promise.all(Array.from({ length: 10 }, async () => (await fetch(`http://127.0.0.1:${port}/small`)).text()));
@@ -68,7 +68,7 @@ it('answers other clients while slow clients read', async () => {
   expect(ended()).toBe(0);
 });
 
-it('keeps an idle connection open for longer than the time limit of a response', async () => {
+it('the server keeps an idle connection open for longer than the time limit of a response', async () => {
   const { port } = await start(100);
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);

@@ -44,7 +44,9 @@ describeDatabase('the checks of a release with several files', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it.each(sources.map((source) => [source.id, source] as const))('find no violation in all fixtures of %s together that is in none of the fixtures alone', async (id, source) => {
+  it.each(
+    sources.map((source) => [source.id, source] as const),
+  )('report for all fixtures of %s together only violations that a fixture also has alone, except by checks between files', async (id, source) => {
     const files = filesOf(source);
     const violations = (of: readonly Rows[]): Promise<string[]> =>
       loaded(database, id, statements(of), async ({ checks }) => (await checks()).map(({ name, level }) => `${level} ${name}`));

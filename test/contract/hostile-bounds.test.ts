@@ -222,7 +222,7 @@ it('the XML parser rejects elements that are nested more than 100 levels deep', 
   expect(() => new XmlElementParser({}, {}).write('<a>'.repeat(20_000))).toThrow(/more than 100 levels deep/);
 });
 
-it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('opens a table of %i columns, expected error code: %s', async (columns, code) => {
+it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('opening a table of %i columns gives the error code %s', async (columns, code) => {
   async function* bytes(): AsyncGenerator<Buffer> {
     yield Buffer.from(`${Array.from({ length: columns }, (_, index) => `c${index}`).join(';')}\n`);
   }

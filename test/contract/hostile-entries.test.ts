@@ -83,7 +83,7 @@ describe('a folder with unusable entries', () => {
     expect((await look(data)).find(({ path }) => path.endsWith('.cpg'))).toMatchObject({ findings: [{ code: 'NOT_A_FILE' }] });
   });
 
-  it('has a file that is copied and linked listed only once, under a real path, even if folders link to each other', async () => {
+  it('lists a file that has copies and links only once, under a real path, even if folders link to each other', async () => {
     const data = folder();
     for (const name of ['a', 'b']) mkdirSync(join(data, name));
     copyFileSync(join(data, GOOD), join(data, 'a', 'copy_2024.csv'));

@@ -104,7 +104,7 @@ describe('a geodatabase in a zip', () => {
   });
 });
 
-describe('the name of a file that a web page links to', () => {
+describe('the name of a file that a web page links to:', () => {
   it.each([
     ['%2e%2e%2fmade.csv', 'made.csv'],
     ['made%2f..', '_'],

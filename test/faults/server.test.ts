@@ -238,7 +238,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       return disk;
     }
 
-    /** Returns the last boundary of each step in an undisturbed run, such as `stage of dpc_seismic 2025 begins`. */
+    /** Returns, by step, the boundary at which the step begins for the last time in an undisturbed run, such as `stage of dpc_seismic 2025 begins`. */
     async function lastOfEach(): Promise<Map<string, string>> {
       const steps = await withDatabase(server.url('peaceful'), (database) => database.query<{ step: string; subject: string }>(
         'select step, subject from ledger.step where run_id = (select max(run_id) from ledger.step) order by step_id',
@@ -249,7 +249,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       return new Map([...subjects].map(([step, subject]) => [step, nameOf({ step, subject, edge: 'begins' })]));
     }
 
-    /** Runs a refresh and makes its disk small when a step begins. @returns how the run ended, and the step in which it failed or null */
+    /** Runs a refresh and makes the disk small at a boundary. @returns how the run ended, and the step in which it failed or null */
     async function runOn(disk: SmallDisk, url: string, boundary: string, spareKib: number): Promise<{ ended: Ended; failedIn: string | null }> {
       const gate = await Gate.open(url);
       await gate.shut(boundary);

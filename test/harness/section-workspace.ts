@@ -164,7 +164,7 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
   return loaded;
 }
 
-/** Writes the table `parcel` like `core.parcel`, in Hilbert order and indexed, and the views `region` and `published_parcel`, which has no rows. */
+/** Writes the table `parcel` like `core.parcel`, in Hilbert order and indexed, the view `region`, and the empty view `published_parcel`. */
 async function writeParcels(database: Database, schema: string, region: SyntheticRegion): Promise<void> {
   const columns = Object.entries(PARCEL).map(([name, type]) => `${name} ${type}`).join(', ');
   await database.query(`create table ${schema}.raw_parcel (member_id int4, position int8, ${columns})`);

@@ -33,7 +33,7 @@ const { seed } = testEnvironment();
 const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'dpc_seismic', 'istat_boundaries', 'istat_comuni', 'istat_soppressi', 'mim_schools', 'mimit_fuel', 'postal_codes', 'salute_pharmacies'];
 /**
  * Text files of the region. Each has a delimiter, a number of lines before the header, and a number of possible positions for a new column, from the first
- * column on. Names of fuel stations, in column 5, may contain the delimiter, so a new column in that file comes before them.
+ * column on. Names of fuel stations, in column 5, may contain the delimiter, so a new column in that file comes before the names.
  */
 const TEXTS = [
   { source: 'mimit_fuel', file: /^anagrafica_impianti/, delimiter: '|', before: 1, positions: 5 },

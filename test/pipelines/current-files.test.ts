@@ -71,7 +71,7 @@ describe('current files:', () => {
     await expect(lacking(2, 10)).rejects.toMatchObject({ code: 'FEWER_COMUNI' });
   });
 
-  it('a removed file stays current until the folder contains a file of the same age for the place', () => {
+  it('a removed file stays current until the folder contains a file of the same age for the same place', () => {
     const left = file('x.zip', ['A001'], { present: false, arrived: 9 });
     expect(of([left])).toEqual({ A001: 'x.zip' });
     expect(of([left, file('y.zip', ['A001'], { arrived: 1 })])).toEqual({ A001: 'y.zip' });

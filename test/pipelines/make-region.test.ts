@@ -63,7 +63,7 @@ describe('the synthetic region', () => {
     const { comuni } = makeRegion({ parcels: 999, seed: 1, comuni: 999, region: code });
     const codes = comuni.map(({ istatCode }) => istatCode);
     expect(new Set(codes).size).toBe(999);
-    // The last three digits of real codes are below 300, as in 022253 (Novella).
+    // The last three digits of real codes of these provinces are below 300, as in 022253 (Novella).
     expect(codes.filter((each) => !/^\d{6}$/.test(each) || Number(each.slice(3)) <= 400)).toEqual([]);
   });
 

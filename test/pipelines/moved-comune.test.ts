@@ -30,7 +30,7 @@ function moved(list: string, { belfiore, istatCode }: SyntheticComune): string {
     const cells = line.split(';');
     if (cells[20] !== belfiore) return line;
     const now = { 0: '15', 1: '061', 2: '061', 3: ' 999 ', 4: '061999', 10: 'Campania', 11: 'Caserta', 14: 'CE', 15: '61999' };
-    // Column 16, the first column with an earlier numbering of provinces, gets the code before the move.
+    // Cell 16, counted from 0, is the first with an earlier numbering of provinces, and gets the code before the move.
     return Object.assign(cells, now, { 16: String(Number(istatCode)) }).join(';');
   }).join('\r\n');
 }

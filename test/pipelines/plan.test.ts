@@ -117,7 +117,7 @@ describe('a plan', () => {
     expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
   });
 
-  it('patches tables of parcels, compares tables of areas and builds all other tables whole if a file of parcels is new, builds every table on several nodes whole, and states the reasons', () => {
+  it('for a new file of parcels patches tables of parcels, compares tables of areas, builds other tables whole (on several nodes all tables), and states the reasons', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), null, null)) });
     const { builds: [build] } = plan(state, survey({ ...zip, files: [{ ...zip.files[0]!, sha256: 'another' }], content: 'another' }), null);

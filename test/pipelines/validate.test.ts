@@ -184,7 +184,7 @@ describe('the files that validate reads', () => {
     expect(none).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected usable records, found 3 of 3 records refused' }] });
   });
 
-  it('may have cells without a value (NaN, −9999), which are reported and do not reject the tile', async () => {
+  it('may have cells without a value (NaN, −9999), which are reported and do not cause an error', async () => {
     const header = readFileSync(fixture('egms_vertical/EGMS_L3_E46N20_100km_U_2018_2022_1.csv'), 'utf8').split('\n', 1)[0] ?? '';
     const columns = header.trim().split(',').length;
     const line = (index: number, velocity: string): string => ['3OaTn5TNYv', 4_650_050 + 100 * (index % 500), 2_050_050 + 100 * Math.floor(index / 500), '12.3', '1.4', velocity, '0.1', '-0.25', ...Array.from({ length: columns - 8 }, () => '0.1')].join(',');

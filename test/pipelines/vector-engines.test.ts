@@ -1,6 +1,5 @@
 /**
- * Tests that both engines read the same rows from every vector file. The files are fixtures of sources, synthetic files, and publishers' files if there are
- * any.
+ * Tests that both engines read the same rows from vector files. The files are fixtures of sources, synthetic files, and publishers' files if there are any.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -68,7 +67,7 @@ ${[
 ][index]!}}`).join(',\n')}]}`;
 
 describe('the two engines', () => {
-  it('read the same rows from the fixtures of every source', async (context) => {
+  it('read the same rows from the vector fixtures of sources', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
     const folders = SOURCES.map((id) => join(ROOT, 'sources', id, 'fixture')).filter(existsSync);
     const paths = folders.flatMap(vectorFiles).filter((path) => !path.includes('ade_cadastre'));

@@ -34,8 +34,8 @@ function listed(path: string): Listed[] {
 /** Maps province codes to plates that no comune of the list has today. Two of these provinces still exist under a different plate. */
 const OLD_PLATES: Readonly<Record<string, string>> = { 104: 'OT', 105: 'OG', 106: 'VS', 107: 'CI', '041': 'PS', '040': 'FO' };
 
-describe.skipIf(FILE === null)('the published list of comuni', () => {
-  describeDatabase('in the address search', (engine) => {
+describe.skipIf(FILE === null)('the address search', () => {
+  describeDatabase('with the published list of comuni', (engine) => {
     const comuni = FILE === null ? [] : listed(FILE);
     const plates = new Map(comuni.map(({ code, sigla }) => [code.slice(0, 3), sigla]));
     const random = randomOf('pairs of the list');

@@ -72,7 +72,7 @@ describe('every command', () => {
     expect([status, JSON.parse(stdout)]).toMatchObject([2, { error: 'FORMATS_SEVERAL', detail: `expected --json or ${other}, found both` }]);
   });
 
-  it.each(['2026-13-01', '2026-02-31', '2026-1-31', 'yesterday'])('with the option --since, which is only `changes`, refuses %s, which is not a day', (day) => {
+  it.each(['2026-13-01', '2026-02-31', '2026-1-31', 'yesterday'])('with the option --since (only `changes`) refuses %s, which is not a day', (day) => {
     const { status, stdout } = spawnSync(process.execPath, [PROGRAM, 'changes', 'molise', '--since', day, '--json'], { encoding: 'utf8', env: childEnvironment({}) });
     expect([status, JSON.parse(stdout)]).toEqual([2, expect.objectContaining({ error: 'SINCE_INVALID', detail: expect.stringContaining(`found ${day}`) })]);
   });
