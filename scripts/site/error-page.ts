@@ -5,7 +5,7 @@ import { documentedErrors, type DocumentedError } from './errors.ts';
 import { code, facts, page, prose, type Page } from './markdown.ts';
 
 const GROUPS: readonly (readonly [title: string, kinds: readonly ExitKind[], meaning: string])[] = [
-  ['Command line and machine', ['usage'], 'Exit 2. The command did nothing.'],
+  ['Command line and machine', ['usage'], 'Exit 2. The command did nothing, or stopped early, for example because a disk is full.'],
   ['Files', ['input', 'rejects'], 'Exit 3, or 4 if too many records were refused. Other files are read. Nothing is published from the failed file.'],
   ['Checks', ['checks'], 'Exit 5. The new data is not published. The published data stays unchanged.'],
   ['The database', ['database'], 'Exit 6. The published data stays unchanged. The same command continues where it stopped.'],

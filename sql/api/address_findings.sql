@@ -285,7 +285,7 @@ begin
     );
 end
 $$;
-comment on function api.findings_by_street(int4, text[]) is 'Addresses at least 500 m from the previous and the next number of the same parity and colour, if these two are at most 200 m apart. Also streets without any number (other_id: the street)';
+comment on function api.findings_by_street(int4, text[]) is 'Addresses at least 500 m from the previous and the next number of the same parity and colour, if these two are at most 200 m apart. Also streets whose addresses have neither a number nor a kilometre (other_id: the street)';
 
 create or replace function api.findings_by_release(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)

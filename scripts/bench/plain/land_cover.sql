@@ -1,7 +1,7 @@
 -- purpose: the land cover class with the largest share of each land parcel, in plain PostGIS
 -- reads: core.parcel, plain.land
 -- writes: plain.land_cover
--- grain: one row per land parcel that a class overlaps by at least 1 m² or half of the parcel's area
+-- grain: one row per land parcel that a class overlaps by at least 1 m² or half of the parcel's area, whichever is smaller
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
 create table plain.land_cover as
