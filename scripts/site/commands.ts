@@ -8,7 +8,7 @@ import { anchor, code, fence, link, page, prose, table, type Page } from './mark
 const MEANING: Readonly<Record<keyof typeof EXIT, string>> = {
   done: 'done, or nothing to do',
   bug: 'a bug: please report the bug with the output',
-  usage: 'wrong usage or configuration, or a full disk',
+  usage: 'wrong usage or configuration',
   input: 'input missing or changed',
   rejects: 'too many records rejected',
   checks: 'checks failed, or the new data differs too much from the published data',
