@@ -249,8 +249,8 @@ export interface PlaceColumns {
   /** Column with the code of the comune or other unit. Null counts as an empty code. */
   readonly place: string;
   /**
-   * Largest share of comuni (0–1) of the current file that a newer complete file may lack. Omitted if each comune always has rows. In lists of points, the last
-   * point of a comune may close. In a region, at least one comune may be missing.
+   * Largest share (0–1) of the current file's comuni that a newer complete file may lack, rounded up to whole comuni. If omitted, no comune may be missing. Set
+   * for lists of points, in which the last point of a comune may close.
    */
   readonly mayLose?: number;
   /** Column with the region that the publisher states for the place. */
