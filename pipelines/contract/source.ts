@@ -61,7 +61,10 @@ export interface Manifest {
   readonly crs: string | null;
   /** Vintages that sections use. `newest`: only the newest vintage. `all`: every vintage (a time series). */
   readonly keep: 'newest' | 'all';
-  /** True if other sources need this source's layers, such as the list of comuni. The source is then loaded first and published for all of Italy. */
+  /**
+   * True if the tables of Italy are built from this source's layers, such as the list of comuni. The tables of Italy are built before the tables of the
+   * regions.
+   */
   readonly reference?: boolean;
   /** Published fields that the reader ignores, each with the reason. Any other unknown field is reported as `COLUMNS_ADDED`. */
   readonly ignored: Readonly<Record<string, string>>;

@@ -31,7 +31,6 @@ interface DrawnSection {
   readonly layer: MapLayer;
 }
 
-/** A layer of vector tiles. */
 interface TileLayer {
   readonly name: string;
   readonly title: string;

@@ -54,7 +54,7 @@ export interface BuildJob {
   readonly products: readonly Product[];
   /** Tables of the region's current publication. */
   readonly published: ReadonlyMap<Relation, PublishedTable>;
-  /** Layers without loaded rows. */
+  /** Layers without a current file for the region. */
   readonly missing: readonly Relation[];
 }
 

@@ -22,7 +22,7 @@ export interface Product {
    * because every table uses these releases.
    */
   readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];
-  /** Layers that the table reads directly and that have no release. */
+  /** Layers that the table reads directly and that have no current file for the region. */
   readonly missing: readonly Relation[];
   /** Reason why the table must be built again; null if the published table is current. */
   readonly stale: string | null;
