@@ -78,6 +78,6 @@ export function parseFolderUrl(text: string, option: string): string {
 function describe({ out, documents, exports, skipped }: Written): string {
   return [
     `${out}: ${documents} documents on ${exports.length} exports: dcat.ttl, dcat.jsonld, stac/catalog.json`,
-    ...skipped.map((name) => `  not described: ${name}, because the file is missing or has a different size`),
+    ...skipped.map((name) => `  not described: ${name}, because mappale did not write this STAC item, or the exported file is missing or has a different size`),
   ].join('\n');
 }

@@ -107,7 +107,7 @@ export async function looking<T>(url: string, work: (database: Database | null) 
   }
 }
 
-/** Runs a command that changes data, records it as a run in the ledger, and prints its result. @param arguments_ arguments that are stored in the ledger */
+/** Runs a command that changes data, records the run in the ledger, and prints the result. @param arguments_ arguments that are stored in the ledger */
 export function change(
   { json }: { json?: boolean }, command: string, arguments_: object, work: (context: Context, runId: number) => Promise<Outcome>,
 ): Promise<void> {

@@ -64,7 +64,7 @@ async function mustBeTable(from: string, out: string): Promise<void> {
   if (basename(from) === '-' || there?.isFile() === false) {
     throw new MappaleError('the table is not a file', {
       code: 'TABLE_MISSING', kind: 'usage', at: from, detail: `expected a CSV file, found ${there?.isDirectory() === true ? 'a folder' : 'standard input, a pipe or a device'}`,
-      hint: 'Save the input to a file first, because enrich reads the input twice.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv',
+      hint: 'Save the input to a file first, because enrich may have to read the input again.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv',
     });
   }
   if (there === null) {

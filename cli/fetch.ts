@@ -62,7 +62,7 @@ function describe(report: FetchReport, regions: readonly string[], { data, sourc
   for (const { source, left } of report.sources) if (left !== null) lines.push(`${source}: ${left}`);
   for (const failure of report.failures) lines.push(failure.report());
   const hands = report.sources.flatMap(({ source, license, byHand }) => (byHand === null ? [] : [{ source, license, ...byHand }]));
-  if (hands.length > 0) lines.push('', 'Download these files manually, because they need an account or have no fixed address. Sections whose files are missing are "not mapped".');
+  if (hands.length > 0) lines.push('', 'Download these files manually, because they need an account or have no fixed address. A section without any files has the coverage "not_loaded".');
   for (const { source, license, how, folder, there } of hands) {
     lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${filesText(there)} already there`}`, `    ${how}.`, `    Save to: ${folder}`);
   }

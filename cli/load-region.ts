@@ -47,7 +47,7 @@ async function writeDemo(context: Context): Promise<string> {
   return folder;
 }
 
-/** Number of parcels among which the parcel with the most sections that have content is chosen. */
+/** Number of parcels to examine. The record of the parcel with the most non-empty sections is printed. */
 const LOOKED_AT = 100;
 
 /** Returns text with a shortened record of a parcel with many sections, and the next commands. Returns an empty string if the region has no parcel. */

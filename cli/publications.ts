@@ -102,7 +102,7 @@ export function pruneCommand(): Command {
   return command('prune', [
     'mappale prune --dry-run', 'mappale prune', 'mappale prune --keep 12',
   ])
-    .option('--keep <months>', 'months of history to keep, for as_of and mappale history; default: all', parseWithin(0, MOST_MONTHS))
+    .option('--keep <months>', 'months of runs and of history (as_of, mappale history) to keep; default: all', parseWithin(0, MOST_MONTHS))
     .option('--dry-run', 'list what would be deleted, without deleting')
     .option('--json', 'print as JSON')
     .action((options: Options & { dryRun?: boolean; keep?: number }) => change(options, 'prune', options, async ({ database, sources }) => {

@@ -20,7 +20,7 @@ export function describe(report: RefreshReport): string {
     const counts = ([['core.parcel', 'parcels'], ['core.access_point', 'addresses'], ['core.comune', 'comuni']] as const)
       .flatMap(([relation, what]) => region.built.filter((each) => each.relation === relation).map(({ rows }) => `${group(rows)} ${what}`));
     lines.push(`${region.name}: published as ${region.publicationId}: ${[...counts, `${region.built.length} tables built`].join(', ')} (${duration(region.seconds)})`);
-    if (region.missing.length > 0) lines.push(`  not loaded and therefore not mapped: ${region.missing.join(', ')}`);
+    if (region.missing.length > 0) lines.push(`  not loaded: ${region.missing.join(', ')}`);
     for (const note of region.notes) lines.push(`  ${note}`);
   }
   for (const held of report.held) lines.push(held);

@@ -33,7 +33,6 @@ export function foldersOf({ data = ['data'] }: { readonly data?: readonly string
   return data.map(expandPath);
 }
 
-/** Input of a refresh. */
 interface RefreshWork {
   /** Data folders to read. */
   readonly data: readonly string[];

@@ -64,7 +64,7 @@ interface Choice<Value> {
   readonly hint: string;
 }
 
-/** Returns the value of a setting, or null if it is unset. @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
+/** Returns the value of a setting, or null if the setting is unset. @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
 function chosen<Value extends string>(env: NodeJS.ProcessEnv, name: string, { values, hint }: Choice<Value>): Value | null {
   const text = env[name] || null;
   const value = values.find((each) => each === text);

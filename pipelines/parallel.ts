@@ -8,8 +8,8 @@ interface ParallelOptions<T> {
 
 /**
  * Works on items in parallel, at most `most` at a time. A free lane takes the first item whose predecessors have ended. After a failure, no new work starts.
- * The function waits for running work before it throws the error, because the caller then releases the run's lock. @param work receives a lane from 0 to `most`
- * − 1 that no other running work uses
+ * The function waits for running work before it throws the error, because the caller then releases the run's lock.
+ * @param work receives a lane from 0 to `most` − 1 that no other running work uses
  * @returns the results in the order of the items
  */
 export async function inParallel<T, R>(

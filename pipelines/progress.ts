@@ -1,8 +1,10 @@
 /** Formats progress lines, sizes and durations. */
 
 /**
- * Formats a progress line. @param bytes number of bytes read from the compressed files so far @param total size of all compressed files in bytes @param
- * elapsedMs time since the start in milliseconds
+ * Formats a progress line.
+ * @param bytes number of bytes read from the compressed files so far
+ * @param total size of all compressed files in bytes
+ * @param elapsedMs time since the start in milliseconds
  */
 export function progressLine(subject: string, rows: number, bytes: number, total: number, elapsedMs: number): string {
   const share = total === 0 ? 1 : Math.min(1, bytes / total);

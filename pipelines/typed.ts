@@ -20,7 +20,8 @@ export function quoted(word: string): string {
 
 /**
  * Returns the command line of this process with changed arguments.
- * @param change returns the changed arguments @param otherwise command to return if the process was not started as `mappale`
+ * @param change returns the changed arguments
+ * @param otherwise command to return if the process was not started as `mappale`
  */
 export function retyped(change: (words: readonly string[]) => readonly string[], otherwise: string): string {
   const [, program = '', ...words] = process.argv;

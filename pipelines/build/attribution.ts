@@ -165,8 +165,9 @@ async function keptSections(
 
 /**
  * Returns true if a section is known to cite the same sources as before. Returns false if the cited vintages changed, if a layer that determines the citations
- * may have changed, or if an input table of `attribution.sql` was completely rebuilt. If rows of the input tables changed, returns true only if the changed
- * parcels or all parcels of their comuni have the same citations or the same facts.
+ * may have changed, or if an input table of `attribution.sql` was completely rebuilt. If rows of the input tables changed, compares the rows of `factsOf`
+ * before and after the change: first for the changed parcels, then for all parcels of their comuni. Returns true if one of the two comparisons finds the same
+ * rows.
  */
 async function isSameCitation(session: Session, { products, incremental, sources }: Compared, { product, file }: CitedTable): Promise<boolean> {
   if (!product.hasSameVintages) return false;

@@ -212,7 +212,7 @@ function comuniOf(figures: readonly Figures[], slice: string): Map<string, Figur
   return new Map(figures.filter((each) => each.slice === slice && each.comune !== '').map((each) => [each.comune, each]));
 }
 
-/** Returns the statistics of a whole province in a slice. Without `province`, returns those of the only province in the slice. */
+/** Returns the statistics of a whole province in a slice. Without `province`, returns the statistics of the only province in the slice. */
 function find(figures: readonly Figures[], slice: string, province?: string): Figures {
   return figures.find((each) => each.slice === slice && each.comune === '' && each.province === (province ?? each.province)) ?? NOTHING;
 }
@@ -235,8 +235,8 @@ const ROWS: Limit = {
 };
 
 /**
- * Refuses a decrease of the share of rows with a value (or of true rows) by 0.2 or more, unless fewer than two values are lost and other values remain. For a
- * field with `keeps`, also refuses the loss of too large a share of the values.
+ * Refuses a decrease of the share of rows with a value (or of true rows) by 0.2 or more. Accepts the decrease if fewer than two values are lost and other
+ * values remain. For a field with `keeps`, also refuses the loss of too large a share of the values.
  */
 function filled(name: string, field: FieldGate): Limit[] {
   const isTruth = field.kind === 'truth';
@@ -308,7 +308,10 @@ function typical(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Refuses a place if at least two rows, or all rows, violate an identity, and their share exceeds both the allowed share and the published share. */
+/**
+ * Refuses a place if at least two rows, or all rows, violate an identity. The share of violating rows must also exceed both the allowed share and the published
+ * share.
+ */
 function broken(figure: string, identity: string, most: number): Limit {
   const share = (place: Figures): number | null => {
     const { known, broken: count } = identityOf(place, identity);

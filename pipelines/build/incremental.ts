@@ -328,7 +328,9 @@ export class IncrementalBuild {
   }
 
   /**
-   * Creates a view in the workspace that shows the published table with the new rows. @param from table with the new rows @param patch null if no row changed
+   * Creates a view in the workspace that shows the published table with the new rows.
+   * @param from table with the new rows
+   * @param patch null if no row changed
    */
   async #patch(session: Session, product: Product, from: string, patch: Patch | null): Promise<Result> {
     const { relation, file } = product;

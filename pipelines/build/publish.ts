@@ -378,7 +378,8 @@ async function idsOf(session: Session, region: number): Promise<Record<'current'
 }
 
 /**
- * Replaces the current tables of a region with the tables of a different publication. Patched tables stay attached. @returns the tables whose content changes
+ * Replaces the current tables of a region with the tables of a different publication. Patched tables stay attached.
+ * @returns the tables whose content changes
  */
 async function exchange(
   session: Session, region: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,

@@ -81,7 +81,7 @@ interface Instructions {
   readonly onlyNamed?: string;
 }
 
-/** Request headers of a browser. Two publishers return 403 to other clients. */
+/** Request headers of a browser. Two servers of the Agenzia delle Entrate return 403 to other clients. */
 export const BROWSER: Readonly<Record<string, string>> = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', accept: '*/*', 'accept-language': 'it-IT,it;q=0.9,en;q=0.8',
 };

@@ -61,7 +61,10 @@ export interface Manifest {
   readonly crs: string | null;
   /** Vintages that sections use. `newest`: only the newest vintage. `all`: every vintage (a time series). */
   readonly keep: 'newest' | 'all';
-  /** True if other sources need this source's layers, such as the list of comuni. The source is then loaded first and published for all of Italy. */
+  /**
+   * True if the tables of Italy are built from this source's layers, such as the list of comuni. The tables of Italy are built before the tables of the
+   * regions.
+   */
   readonly reference?: boolean;
   /** Published fields that the reader ignores, each with the reason. Any other unknown field is reported as `COLUMNS_ADDED`. */
   readonly ignored: Readonly<Record<string, string>>;
@@ -249,8 +252,8 @@ export interface PlaceColumns {
   /** Column with the code of the comune or other unit. Null counts as an empty code. */
   readonly place: string;
   /**
-   * Largest share of comuni (0–1) of the current file that a newer complete file may lack. Omitted if each comune always has rows. In lists of points, the last
-   * point of a comune may close. In a region, at least one comune may be missing.
+   * Largest share (0–1) of the current file's comuni that a newer complete file may lack, rounded up to whole comuni. If omitted, no comune may be missing. Set
+   * for lists of points, in which the last point of a comune may close.
    */
   readonly mayLose?: number;
   /** Column with the region that the publisher states for the place. */

@@ -16,8 +16,9 @@ interface Swept {
   /**
    * Table that the sweep creates, with `turn`, `id`, `model` and the columns of the sweep. `cells` is the number of cells with a value, and `missing` is the
    * number of cells without a value. `unread` is true if a needed raster is missing, so that the values are unknown. The rasters are read grid by grid, in one
-   * pass per grid. For each shape, the table has a row for each grid with some of the cells, up to the first grid that has all cells or lacks a raster. The
-   * sweep also creates the table `<into>_run`. For an explanation, this table contains the runs of cells in each raster row. Otherwise, it is empty.
+   * pass per grid. For each shape, the table has a row for each grid that has some of the cells. The rows end at the first grid that has all cells or lacks a
+   * raster. The sweep also creates the table `<into>_run`. For an explanation, this table contains the runs of cells in each raster row. Otherwise, this table
+   * is empty.
    */
   readonly into: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the changelog of a region: the parcels that each publication added, removed or changed, with the new values of all export columns. Former values come
- * from the history tables.
+ * Reads the changelog of a region: the parcels that each publication added, removed or changed, with their new values by export column. Former values come from
+ * the history tables.
  */
 import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
@@ -24,7 +24,8 @@ export interface ChangeLine {
   /** Cadastral code. Null for a land-register parcel that disappeared because the parcel's region was withdrawn. */
   readonly comune: string | null;
   /**
-   * New values by export column, and `geometry`. An added parcel has all values, a changed parcel only those that differ, and a removed parcel has no values.
+   * New values by export column, and `geometry`. An added parcel has all values, a changed parcel only the values that differ, and a removed parcel has no
+   * values.
    */
   readonly columns: Readonly<Record<string, Cell | Geometry>>;
 }

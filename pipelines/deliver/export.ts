@@ -53,7 +53,6 @@ export interface ExportFacts {
   readonly verbatim: boolean;
 }
 
-/** A map tile of the region. */
 interface RegionTile {
   readonly tile: TileNumber;
   readonly bytes: Buffer;

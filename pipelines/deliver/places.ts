@@ -106,10 +106,7 @@ function gathered(find: FindComune): FindComune {
 /** A row of the result of the SQL lookup functions. `place` is the number of the key, from 1. */
 type Line = readonly [place: number, fid: number | null, candidates: number, region: number | null, ...more: readonly unknown[]];
 
-/**
- * Looks up the parcels of several keys of one kind. @param named keys of the kind `key`
- * @throws MappaleError (kind `database`)
- */
+/** Looks up the parcels of several keys of one kind. @param named keys of the kind `key` @throws MappaleError (kind `database`) */
 export async function placesOf(ask: Ask, key: Key, named: readonly Named[], gazetteer: FindComune): Promise<Places> {
   if (named.length === 0) return { publications: [], placed: [] };
   const list = <T>(pick: (each: Named) => T): T[] => named.map(pick);

@@ -31,7 +31,6 @@ interface DrawnSection {
   readonly layer: MapLayer;
 }
 
-/** A layer of vector tiles. */
 interface TileLayer {
   readonly name: string;
   readonly title: string;
@@ -145,7 +144,7 @@ export const EXPORTED_ZOOMS = { comuni: ZOOMS.comuni[0], parcels: ZOOMS.parcels[
 
 /**
  * Returns the columns of parcels in exported tiles: fid, label and kind, and for each drawn section the value and the coverage. In a tile, a parcel has the
- * coverage only if it has no value.
+ * coverage of a section only if the parcel has no value of the section.
  */
 export function drawnColumns(sections: readonly string[]): readonly OutputColumn[] {
   const names = new Set(['fid', 'label', 'kind', ...drawnNames(sections).flatMap(({ value, coverage }) => [value, coverage])]);

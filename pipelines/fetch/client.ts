@@ -2,7 +2,7 @@
  * HTTP client for one publisher. Uses one connection to each server, follows redirects, and retries if the server is busy or unreachable.
  *
  * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent, and supports connection limits and timeouts. `fetch` decompresses the
- * body, so that `Content-Length` and ranges do not match the received bytes.
+ * body, so `Content-Length` and ranges do not match the bytes that `fetch` returns.
  */
 import type { LookupFunction } from 'node:net';
 import { Readable, type Transform } from 'node:stream';

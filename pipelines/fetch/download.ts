@@ -131,7 +131,8 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
 
 /**
  * Replaces the existing file with the completed download if the source recognises the download, and writes the sidecar file.
- * @param path path of the existing file @param url address without secrets
+ * @param path path of the existing file
+ * @param url address without secrets
  * @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER`, and the errors of the source's `recognise`
  */
 export async function keep(path: string, url: string, { answer, version }: Omit<Received, 'bytes'>, wanted: Wanted, around: Surroundings): Promise<Kept> {
@@ -173,7 +174,7 @@ function addressOf({ file, base, token }: Wanted, { path }: Edition): string {
 /**
  * Finds the newest edition that the publisher has.
  * @returns null if an optional file does not exist
- * @throws input errors `DOWNLOAD_MISSING` if any other file does not exist; `DOWNLOAD_LINK`; the errors of `probe`
+ * @throws input errors `DOWNLOAD_MISSING` if a file that is not optional does not exist; `DOWNLOAD_LINK`; the errors of `probe`
  */
 async function find(wanted: Wanted, around: Surroundings): Promise<Found | null> {
   const { file, base } = wanted;

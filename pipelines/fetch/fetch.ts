@@ -54,7 +54,7 @@ export interface SourceReport {
   readonly source: string;
   readonly license: string;
   readonly files: readonly FileReport[];
-  /** Reason why no files of the source were requested; null if files were requested, or if the files need a manual download. */
+  /** Reason why no files of the source were requested; null if files were requested, or if the files can only be downloaded manually. */
   readonly left: string | null;
   /** Instructions for a manual download, the folder for the files, and the number of files in this folder; null if no manual download is needed. */
   readonly byHand: { readonly how: string; readonly folder: string; readonly there: number } | null;

@@ -121,7 +121,8 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
 }
 
 /**
- * Adds a row to the rows by key. If several rows have the same key, keeps the row with the most values, or the first of these rows in text order.
+ * Adds a row to the rows by key. If several rows have the same key, keeps the row with the most values. If the numbers of values are equal, keeps the first row
+ * in text order.
  */
 function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number): void {
   const key = record.values[column] ?? '';

@@ -23,7 +23,7 @@ export interface Difference {
 }
 
 /**
- * Compares a region's current publication with the previous publication. @param region the region code
+ * Compares a region's current publication with the previous publication.
  * @returns the number of different rows, by table and comune. Leaves out equal tables and the table of search words
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */

@@ -71,7 +71,8 @@ export interface Explanation {
 const NO_FIELD = 'meta.';
 
 /**
- * Explains the values of a section for one parcel. @param longestMs timeout of a statement in milliseconds. No timeout if omitted or on the embedded database
+ * Explains the values of a section for one parcel.
+ * @param longestMs timeout of a statement in milliseconds. No timeout if omitted or on the embedded database
  * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of an unpublished region; `SQL_57014` if a statement exceeds the timeout
  */
 export async function explain({ database, sources }: Pick<Context, 'database' | 'sources'>, fid: number, section: string, longestMs?: number): Promise<Explanation> {

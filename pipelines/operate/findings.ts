@@ -17,7 +17,7 @@ export interface Finding extends Record<(typeof COLUMNS)[number], string | numbe
   readonly number: string | null;
   readonly value: number | null;
   readonly unit: string | null;
-  /** Latitude in degrees (EPSG:4326); null if the address has no point. */
+  /** Latitude in degrees (EPSG:4326); null if the address has no point, or if the finding is about a street. */
   readonly lat: number | null;
   readonly lng: number | null;
   /** Id of the other address of the finding; for `no_numbers`, id of the street. */

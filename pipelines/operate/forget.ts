@@ -33,7 +33,8 @@ interface ForgetOptions {
 
 /**
  * Forgets a file, or uses a forgotten file again. If the refresh fails, even for a single region, the file returns to its previous state, and the regions that
- * the refresh published are refreshed again. @param file path, name, or at least the first 8 characters of the sha256
+ * the refresh published are refreshed again.
+ * @param file path, name, or at least the first 8 characters of the sha256
  * @throws MappaleError `FILE_NOT_LOADED`, `FILE_NOT_UNIQUE` (exit 2)
  */
 export async function forget(context: Context, file: string, { undo = false, reason = null, accept = null }: ForgetOptions = {}): Promise<Forgotten> {

@@ -45,8 +45,8 @@ export const STATE_STATEMENT = 'select state from api.published_state()';
 
 /**
  * Describes the state in Prometheus' text format.
- * @param read `later` if the text is read later from a file. Ages are then left out, because ages would be outdated @param downloads null if this program
- * downloads nothing
+ * @param read `later` if the text is read later from a file. Ages are then left out, because ages would be outdated
+ * @param downloads null if this program downloads nothing
  */
 export function describeState(state: DescribedState, read: 'now' | 'later', downloads: Downloads | null = null): Promise<string> {
   const { regions, sources, warnings, refreshed } = state;
@@ -91,8 +91,8 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
 }
 
 /**
- * Writes a file for node exporter's textfile collector. Replaces the file atomically, so that the collector never reads an incomplete file. @param database
- * null if the database does not answer. Metrics of the database are then left out
+ * Writes a file for node exporter's textfile collector. Replaces the file atomically, so that the collector never reads an incomplete file.
+ * @param database null if the database does not answer. Metrics of the database are then left out
  * @param exitCode exit code of the refresh that ends now
  */
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {

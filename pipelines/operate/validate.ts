@@ -57,8 +57,9 @@ class SampleReached extends Error {}
 
 /**
  * Validates files and folders.
- * @param sample number of records to read from each file, or null for all records @returns a verdict for each file, without sidecars and copies of files. A
- * file that no source recognises has a finding only if the file is an unfinished download, or if the user named the file
+ * @param sample number of records to read from each file, or null for all records
+ * @returns a verdict for each file, without sidecars and copies of files. A file that no source recognises has a finding only if the file is an unfinished
+ * download, or if the user named the file
  * @throws MappaleError `DATA_MISSING`, `DATA_EMPTY` (exit 2)
  */
 export async function validate(

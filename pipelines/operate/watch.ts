@@ -198,8 +198,7 @@ function sumOf(report: FetchReport | null): NightlyRun['downloaded'] {
 }
 
 /**
- * Returns the download statistics of the sources that were requested in this run. Includes sources that were skipped with a reason, such as sources that are
- * not due.
+ * Returns the download statistics of the sources that this run requested, or skipped with a reason. For example, a source is skipped if the source is not due.
  */
 async function downloadsOf(report: FetchReport, folder: string, regions: readonly Region[]): Promise<Downloads> {
   const made = report.sources.filter(({ files, left }) => files.length > 0 || left !== null).map(async ({ source, files }) => {

@@ -54,7 +54,7 @@ export interface BuildJob {
   readonly products: readonly Product[];
   /** Tables of the region's current publication. */
   readonly published: ReadonlyMap<Relation, PublishedTable>;
-  /** Layers without loaded rows. */
+  /** Layers without a current file for the region. */
   readonly missing: readonly Relation[];
 }
 
@@ -75,8 +75,9 @@ export interface Plan {
 }
 
 /**
- * Returns the plan of a refresh. @param survey the survey of the data folders, or null to plan without data folders @param regions the regions to refresh, or
- * null for all published regions and all regions with parcels or addresses
+ * Returns the plan of a refresh.
+ * @param survey survey of the data folders, or null to plan without data folders
+ * @param regions regions to refresh, or null for all published regions and all regions with parcels or addresses
  */
 export function plan(known: Known, survey: Survey | null, regions: readonly number[] | null): Plan {
   const { sources, inventory: before } = known;
@@ -205,8 +206,8 @@ function next(numbers: Iterable<number>): number {
 }
 
 /**
- * Returns the files to read in the form of loaded files. The files have no places, because the places are unknown before reading. @param arrived number of this
- * run
+ * Returns the files to read in the form of loaded files. The files have no places, because the places are unknown before reading.
+ * @param arrived number of this run
  */
 function comingFiles(loads: readonly LoadJob[], inventory: Inventory, arrived: number): { files: LoadedFile[]; releases: Release[] } {
   const firstRelease = next(inventory.releases.keys());

@@ -29,8 +29,8 @@ export interface Price {
 }
 
 /**
- * Returns the estimated cost of a plan. For the number of parcels, uses the published parcels of the stale regions, or the size of the parcel files to read,
- * whichever results in the larger number.
+ * Returns the estimated cost of a plan. The number of parcels is the larger of two numbers: the published parcels of the stale regions, and an estimate from
+ * the size of the parcel files to read.
  */
 export function price({ loads, builds }: Plan, { bySource, all, perParcel: each, parcels: published, embedded, freeBytes }: Experience): Price {
   const slower = embedded ? EMBEDDED : 1;

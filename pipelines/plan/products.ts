@@ -18,11 +18,11 @@ export interface Product {
   /** Releases of the layers that the table reads, directly or through other tables. */
   readonly releases: readonly Release[];
   /**
-   * Releases that the table cites as sources of values. Releases of parcels, comune codes and comune boundaries are not cited, because every table uses these
-   * releases.
+   * Releases that the table cites as sources of values. Only `core.parcel` cites the releases of parcels, and no table cites releases of reference sources,
+   * because every table uses these releases.
    */
   readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];
-  /** Layers that the table reads directly and that have no release. */
+  /** Layers that the table reads directly and that have no current file for the region. */
   readonly missing: readonly Relation[];
   /** Reason why the table must be built again; null if the published table is current. */
   readonly stale: string | null;

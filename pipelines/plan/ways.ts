@@ -10,6 +10,8 @@ import type { Product } from './products.ts';
 export const MOST_CHANGED = 0.2;
 
 /**
+ * Method with which a build updates a stale table.
+ *
  * - `patch`: replaces the rows that changed. If more parcels than the share `MOST_CHANGED` changed, the table is built whole. The same applies if one of the
  *   table's inputs is built whole.
  * - `compare`: keeps the published table if the table's inputs have the same rows. Otherwise builds all rows, and keeps the published table if the new table is

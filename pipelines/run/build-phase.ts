@@ -90,7 +90,8 @@ function joined(phases: readonly BuildPhase[]): BuildPhase {
 
 /**
  * Builds the tables of Italy or of a region. If a file makes the build fail, builds the tables again without that file. Builds nothing if a file that prevents
- * the publication could not be loaded. @param tables number of tables to build in parallel
+ * the publication could not be loaded.
+ * @param tables number of tables to build in parallel
  */
 async function tryBuild(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
   const { context, trouble } = refreshing;

@@ -30,8 +30,9 @@ interface ContextOptions {
 
 /**
  * Opens a context, runs the work and closes the context. For a command that writes, upgrades the database first.
- * @throws the errors of `openDatabase`; for read-only commands, the errors of `requireCurrent`, such as `DATABASE_OUT_OF_DATE` (exit 6); for commands that
- * write, the errors of `migrate`, such as `MIGRATION_LOSES` (exit 2)
+ * @throws the errors of `openDatabase`
+ * @throws the errors of `requireCurrent` for read-only commands, such as `DATABASE_OUT_OF_DATE` (exit 6)
+ * @throws the errors of `migrate` for commands that write, such as `MIGRATION_LOSES` (exit 2)
  */
 export async function withContext<T>(options: ContextOptions, work: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig();

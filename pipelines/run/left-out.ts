@@ -51,7 +51,7 @@ export interface NotedLeftOut extends Omit<LeftOut, 'failure'> {
   readonly failure: { readonly error: string; readonly message: string };
 }
 
-/** Returns whether a failed release is left out, so that regions are published without it. Otherwise the regions keep their current publications. */
+/** Returns whether a failed release is left out, so that regions are published without the release. Otherwise the regions keep their current publications. */
 function isLeftOut(source: RegisteredSource, { kind }: MappaleError): boolean {
   return !mayWithhold(source) && (kind === 'input' || kind === 'rejects');
 }
@@ -78,7 +78,8 @@ export interface Withholding {
 /**
  * Returns the broken entries that prevent the publication of regions. The region comes from the file name. Without a region in the name, a file of a reference
  * source prevents all publications. Any other file prevents the publication if the run has only one region. In a run with several or all regions, such a file
- * is only reported. @param asked regions of the run, or null for all
+ * is only reported.
+ * @param asked regions of the run, or null for all
  */
 export function withholdingEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[], asked: readonly number[] | null): Withholding[] {
   return broken.flatMap(({ name, error }) => {
@@ -105,8 +106,9 @@ export function omissionOf(
 
 /**
  * Returns the omission of the loaded files that made a build fail, such as an unreadable raster or contradicting files. If only some of these files are
- * published, the published files stay in use. @param published ids of the files of the region's publication @returns null if the failure prevents the
- * publication of the region
+ * published, the published files stay in use.
+ * @param published ids of the files of the region's publication
+ * @returns null if the failure prevents the publication of the region
  */
 export function omissionInBuild(
   failure: MappaleError, region: number, inventory: Inventory, published: ReadonlySet<number>, sources: readonly RegisteredSource[],

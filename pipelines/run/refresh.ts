@@ -79,7 +79,8 @@ async function surveyFolders(context: Context, { data, regions }: Pick<RefreshOp
 /**
  * Updates the requested regions. If a release or region fails, the other releases and regions continue. A region keeps the current publication if a check
  * fails, or if a release with parcels, addresses or the list of comuni fails. If any other release cannot be read, the region is published without that
- * release. @returns the report. `failures` is not empty if some of the work failed
+ * release.
+ * @returns the report. `failures` is not empty if some of the work failed
  */
 export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
   const startedAt = performance.now();

@@ -75,8 +75,8 @@ export class Trouble {
   }
 
   /**
-   * Runs a step and records a failure. @throws errors of the database, and errors that are not MappaleErrors, because the refresh cannot continue after such
-   * errors
+   * Runs a step and records a failure.
+   * @throws errors of the database, and errors that are not MappaleErrors, because the refresh cannot continue after such errors
    */
   async attempt<T>(work: () => Promise<T>): Promise<{ readonly done: T } | { readonly failure: MappaleError }> {
     try {

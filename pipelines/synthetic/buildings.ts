@@ -45,7 +45,8 @@ interface ParcelBuildings {
 }
 
 /**
- * Returns the source of a comune's buildings. Outside Trento, returns null for the last comune of a region with more than two comuni, which is in no file.
+ * Returns the source of a comune's buildings. Returns null if the comune is in no file. No file contains the last comune of a region with more than two comuni,
+ * unless the comune is in Trento.
  *
  * - `topographic`: the national topographic database, in the province of Isernia.
  * - `register`: the land register, in Trento.
@@ -120,8 +121,8 @@ function turned<P>(ring: readonly P[]): P[] {
 type Shape = readonly [box: CellBox, polygon: Polygon, twin: boolean];
 
 /**
- * Generates the buildings of a cell, in units of the sheet's cells. At most two buildings of a cell overlap. @param empty percentage of the cells chosen for
- * buildings that stay empty
+ * Generates the buildings of a cell, in units of the sheet's cells. At most two buildings of a cell overlap.
+ * @param empty percentage of the cells chosen for buildings that stay empty
  */
 function* shapesOf(column: number, row: number, { town, empty }: { readonly town: boolean; readonly empty: number }, random: Random): Generator<Shape> {
   const draw = random.below(100);

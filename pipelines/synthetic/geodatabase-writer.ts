@@ -41,8 +41,8 @@ async function numberItems(folder: string): Promise<void> {
 }
 
 /**
- * Writes a geodatabase to a temporary folder, and yields the files as entries of a zip. @param path path of the geodatabase in the zip, such as
- * `Potenza_dbsn.gdb`
+ * Writes a geodatabase to a temporary folder, and yields the files as entries of a zip.
+ * @param path path of the geodatabase in the zip, such as `Potenza_dbsn.gdb`
  * @throws MappaleError `GDAL_MISSING`, `FILE_NOT_WRITTEN` (exit 2)
  */
 export async function* geodatabaseEntries(path: string, layers: readonly WrittenLayer[], options: ZipEntryOptions = {}): AsyncGenerator<ZipEntry> {

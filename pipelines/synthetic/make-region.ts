@@ -209,7 +209,7 @@ class ComuneTown {
     return this.plan.townAt(left + column, bottom + row);
   }
 
-  /** Returns the columns and rows in the comune of a sheet's cells. */
+  /** Returns the cells of a sheet. Columns and rows are counted from the comune's south-western corner. */
   #cells(index: number): SyntheticCell[] {
     const [left, bottom, right, top] = this.#extent(index);
     const slotOf = (column: number, row: number): number =>
@@ -358,8 +358,9 @@ function* sheetsOf(
 }
 
 /**
- * Generates a region, which depends only on the options. @throws MappaleError `SYNTHETIC_REGION` (exit 2) if an option is outside the allowed range, if there
- * are more comuni than parcels, or if a region with land registers has the form `place`
+ * Generates a region, which depends only on the options.
+ * @throws MappaleError `SYNTHETIC_REGION` (exit 2) if an option is outside the allowed range, if there are more comuni than parcels, or if a region with land
+ * registers has the form `place`
  */
 export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true, form = 'lattice' }: RegionOptions): SyntheticRegion {
   const place = PLACES.find((each) => each.code === code);

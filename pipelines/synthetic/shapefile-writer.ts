@@ -147,8 +147,8 @@ function cell(field: ShapefileField, value: string | number | null, encoding: 'u
 
 /**
  * Returns the bytes of a layer's files.
- * @throws RangeError if a value or a field name is too long, or if the length of a field is not 1–254; TypeError if the type of a geometry or the number of
- * values does not match
+ * @throws RangeError if a value or a field name is too long, or if the length of a field is not 1–254
+ * @throws TypeError if the type of a geometry or the number of values does not match
  */
 export function shapefileParts(layer: ShapefileLayer): ShapefileParts {
   const encoding = layer.encoding === 'utf-8' || layer.encoding === undefined ? 'utf-8' : 'latin1';

@@ -13,7 +13,7 @@ import type { CellTown, Town } from './region.ts';
 const [CELL_WIDTH_M, CELL_HEIGHT_M] = [41.3, 44.4];
 /** Distance between streets in cells: columns of a block, and rows of a block. */
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 2];
-/** Number of the first street line in each direction. No street is on the border of a sheet, because 12 and 10 are not street lines. */
+/** Number of the first street line in each direction. No street is on the border of a sheet, because no multiple of 12 columns or 10 rows is a street line. */
 const [FIRST_COLUMN, FIRST_ROW] = [3, 1];
 /** Half of the width in metres of a main road, a street, a track and the stream. */
 const HALF_M = { main: 5, street: 4, track: 2.2, stream: 3.2 } as const;
@@ -140,7 +140,7 @@ export class TownPlan implements Town {
     return this.#draw('track column', column, row < this.#mainRow ? 0 : 1) < 0.45 ? 'track' : null;
   }
 
-  /** Returns whether a cell is in the town or is the square, and a street along the cell. Prefers streets to tracks. */
+  /** Returns whether a cell is in the town, whether the cell is the square, and a street or track along the cell. Prefers streets to tracks. */
   townAt(column: number, row: number): CellTown {
     const sides = ([
       ['south', this.alongRow(column, row), row, column], ['north', this.alongRow(column, row + 1), row + 1, column],
@@ -165,7 +165,10 @@ export class TownPlan implements Town {
     return [moved(column, this.columns, 'x'), moved(row, this.rows, 'y')];
   }
 
-  /** Returns half the widths, in cells, of the strips that meet at a crossing: of the strips from south to north, and of the strips from west to east. */
+  /**
+   * Returns half the width of the wider strip from south to north at a crossing, and half the width of the wider strip from west to east. The results are in
+   * cells, at most `MOST_OFFSET`, and 0 without a strip.
+   */
   offsets(column: number, row: number): Position {
     const { upright: [south, north], level: [west, east] } = this.#stripsAt(column, row);
     const [upright, level] = [widestM(south, north), widestM(west, east)];

@@ -252,8 +252,8 @@ class Merging {
   }
 
   /**
-   * Merges the groups of two neighbouring cells. Does nothing if a cell is the square or is not in the sheet, if a strip divides the cells, if the merged group
-   * would have more than `most` cells, or if two cells of the merged group would touch only at a corner.
+   * Merges the groups of two neighbouring cells. Does nothing if a cell is the square or is not in the sheet, or if a strip divides the cells. Also does
+   * nothing if the merged group would have more than `most` cells, or two cells that touch only at a corner.
    */
   merge(a: Cell, b: Cell, most: number): void {
     const [one, other] = [this.#groups.get(keyOf(...a)), this.#groups.get(keyOf(...b))];

@@ -1,4 +1,4 @@
-/** Writes Excel workbooks with one sheet, like those of spreadsheet programs, for synthetic regions and fixtures. */
+/** Writes Excel workbooks with one sheet and shared texts, as spreadsheet programs do, for synthetic regions and fixtures. */
 import { writeZip } from './zip-writer.ts';
 
 /** Value of a cell. A number becomes a number cell, a string becomes a shared text, and null becomes an empty cell. */
