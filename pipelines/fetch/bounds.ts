@@ -33,7 +33,7 @@ export async function* bounded(chunks: AsyncIterable<Buffer>, { clock, most, at 
 export function tooLarge(at: string, most: number, found: number | null): MappaleError {
   return inputError('the download is too large', {
     code: 'DOWNLOAD_TOO_LARGE', at, detail: `expected at most ${most} bytes (${byteText(most)}), found ${found ?? 'more'}`,
-    hint: 'Nothing of the download was kept. The limit is four times the largest known file of the source. Open the address in a browser. If the file is correct, save the file manually in the data folder.',
+    hint: 'Nothing of the download was kept. The limit is much larger than any known file of the source. Open the address in a browser. If the file is correct, save the file manually in the data folder.',
   });
 }
 

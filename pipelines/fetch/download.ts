@@ -193,7 +193,7 @@ async function find(wanted: Wanted, around: Surroundings): Promise<Found | null>
   }
   if (file.optional === true) return null;
   throw inputError('the publisher no longer has the file', {
-    code: 'DOWNLOAD_MISSING', at: tried[0], detail: `expected the file, found status 404${tried.length > 1 ? ` there and at ${tried.slice(1).join(', ')}` : ''}`,
+    code: 'DOWNLOAD_MISSING', at: tried[0], detail: `expected the file, found status 404 or 410${tried.length > 1 ? ` there and at ${tried.slice(1).join(', ')}` : ''}`,
     hint: `The file may have moved. Look for the file at ${wanted.source.manifest.attribution.url} and set the new address in ${settingOf(wanted, 'URL')}. ${byHand(wanted)}`,
   });
 }
