@@ -82,10 +82,18 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
 /** Returns the reason why GDAL could not read the geometry of a record; null if the record has no geometry. @param record number of the record, from 0 */
 export async function whyNoGeometry({ shp, shx }: Shapefile, record: number): Promise<string | null> {
   const index = await bytesAt(shx, HEADER_BYTES + record * 8, 8);
-  const header = await bytesAt(shp, index.readUInt32BE(0) * 2, 12);
+  const header = await bytesAt(shp, index.readUInt32BE(0) * 2, 52);
   if (header.length < 12) return `record ${record + 1} is outside the file`;
   const type = header.readInt32LE(8);
-  return type === 0 ? null : `record ${record + 1} (shape type ${type}) cannot be read`;
+  return type === 0 || hasNoPoints(type, header) ? null : `record ${record + 1} (shape type ${type}) cannot be read`;
+}
+
+/**
+ * Returns whether a record is a line or polygon without parts and points. ArcGIS writes such a record, with NaN as its box, for a feature without a geometry.
+ * @param record first 52 bytes of the record, with its header
+ */
+function hasNoPoints(type: number, record: Buffer): boolean {
+  return [3, 5].includes(type % 10) && record.length === 52 && record.readInt32LE(44) === 0 && record.readInt32LE(48) === 0;
 }
 
 /** Returns at most `count` bytes of a file. */

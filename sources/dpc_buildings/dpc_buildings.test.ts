@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildingsOf, buildingSource } from '../../pipelines/synthetic/buildings.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { writeShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { validate } from '../../pipelines/operate/validate.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeLoad } from '../../test/harness/loaded.ts';
@@ -22,6 +25,18 @@ describe('the structural aggregates', () => {
     expect(rows).toHaveLength([...buildingsOf(region, comune!)].length);
     expect(new Set(rows.map((row) => row['istat_code']))).toEqual(new Set([comune!.istatCode]));
     expect((rows[0]!['geom'] as Buffer).readUInt32LE(5)).toBe(7794);
+  });
+
+  it('are valid if a number and its polygon are repeated, as in Sardinia in 2022', async () => {
+    const ring = [[7_212_000, 4_610_000], [7_212_010, 4_610_000], [7_212_010, 4_610_010], [7_212_000, 4_610_010], [7_212_000, 4_610_000]] as const;
+    const aggregate = { geometry: { type: 'polygon' as const, polygons: [[ring]] }, values: ['20111016000000071400', 714, 'Domusnovas'] };
+    await writeShapefile(folder, 'Domusnovas', {
+      type: 'polygon', srid: 7794, encoding: null, modified: '2022-10-20',
+      fields: [{ name: 'IDAG', type: 'text', length: 20 }, { name: 'Label', type: 'integer', length: 10 }, { name: 'Comune', type: 'text', length: 58 }],
+      features: [aggregate, aggregate],
+    });
+    const [verdict] = await validate([join(folder, 'Domusnovas.shp')], await loadSources(), null, () => undefined);
+    expect(verdict).toMatchObject({ ok: true, records: 2, rows: 2, findings: [] });
   });
 
   it('become one member per comune if a zip contains several comuni', async () => {

@@ -28,7 +28,6 @@ export default defineSource({
   names: [/aggregati[^/]*struttural[^/]*\.(?:zip|shp)$/i],
   tables: { raw_dpc_building: { aggregate_id: 'text not null', istat_code: 'text not null', geom: 'geometry not null' } },
   layers,
-  keys: { raw_dpc_building: ['aggregate_id'] },
   places: { dpc_building: { place: 'istat_code', istatCode: 'istat_code' } },
   recognise,
   read: (file, sink) =>

@@ -73,6 +73,23 @@ describe('reading indicators', () => {
     expect(rows['raw_census_indicator']).toHaveLength(3);
   });
 
+  it('gives one member per comune from a zip of the largest comuni, which is not complete', async () => {
+    const workbook = join(folder, 'workbook.xlsx');
+    for (const [zip, names, table] of [
+      ['Comuni_2021.zip', ['Genova_indicatori_2021_sezioni', 'Napoli_indicatori_2021_sezioni'], 'R02_indicatori_2021_sezioni.csv'],
+      ['Comuni_2023.zip', ['Catania_2023_sezioni', 'Roma_2023_sezioni'], 'R02_Finta_2023_sezioni.csv'],
+    ] as const) {
+      await writeXlsx(workbook, names[0], cells(table));
+      const entries = [...names.map((name) => `${name}.xlsx`), 'TRACCIATO FILE COMUNALI.xlsx'];
+      const path = join(folder, zip);
+      await writeZip(path, entries.map((name): ZipEntry => [name, readFileSync(workbook)]));
+      expect(await recognition(path), zip).toMatchObject({ role: 'indicators', vintage: zip.slice(7, 11), region: null, complete: false });
+      const { members } = await collect(source, path, { role: 'indicators' });
+      expect(members.map((member) => member.path), zip).toEqual(names.map((name) => `${name}.xlsx`));
+    }
+    await rm(workbook);
+  });
+
   it.each([
     ['column-missing.csv', 'COLUMNS_CHANGED', 'pf8'],
     ['R02_indicatori_2023_sezioni.csv', 'CENSUS_EDITION', '2021'],

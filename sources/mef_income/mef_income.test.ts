@@ -32,6 +32,30 @@ describe('MEF files', () => {
     expect(collected!.rows['raw_income']!.map(({ tax_year, level }) => [tax_year, level])).toEqual([[2024, 'comune'], [2024, 'unplaced']]);
   });
 
+  it.each([
+    ['2010', 'Codice Istat', 'minore o uguale a zero'],
+    ['2012', 'Codice Istat Comune', 'minore o uguale a zero'],
+    ['2014', 'Codice Istat Comune', 'minore di zero'],
+  ])('are ignored with a reason in the layout of tax year %s', async (year, code, zero) => {
+    const pair = (name: string): string => `${name} - Frequenza;${name} - Ammontare`;
+    const words = [
+      'Reddito da fabbricati', 'Reddito da lavoro dipendente e assimilati', 'Reddito da pensione', 'Reddito da lavoro autonomo (compresi nulli)',
+      'Reddito spettanza imprenditore ordinaria  (compresi nulli)', 'Reddito spettanza imprenditore semplificata (compresi nulli)',
+      'Reddito da partecipazione (compresi nulli)', 'Reddito imponibile', 'Imposta netta', 'Reddito imponibile addizionale', 'Addizionale regionale dovuta',
+      'Addizionale comunale dovuta',
+      ...[zero, 'da 0 a 10000', 'da 10000 a 15000', 'da 15000 a 26000', 'da 26000 a 55000', 'da 55000 a 75000', 'da 75000 a 120000', 'oltre 120000']
+        .map((bracket) => `Reddito complessivo ${bracket} euro`),
+    ];
+    const keys = `Anno di imposta;Codice catastale;${code};Denominazione Comune;Sigla Provincia;Regione;Codice Istat Regione;Numero contribuenti`;
+    const path = join(folder, `Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_${year}.csv`);
+    await writeFile(path, `${[keys, ...words.map(pair)].join(';')}\r\n${year};A001;28001;ABANO TERME;PD;VENETO;5;14792${';1;1'.repeat(words.length)}\r\n`);
+    const { recognition, error } = await trial(source, path);
+    await rm(path);
+    expect(error).toBeNull();
+    expect(recognition).toMatchObject({ vintage: year, complete: false });
+    expect(recognition?.ignored).toContain('before 2015');
+  });
+
   it('are read up to the last row for every synthetic year', async () => {
     await synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder);
     const found = [];

@@ -8,6 +8,11 @@ import { COLUMNS, EDITIONS, OPTIONAL, tables } from './schema.ts';
 
 const WHOLE: WholeName = { whole: /^Redditi_e_principali_variabili_IRPEF_su_base_(?:sub)?comunale_CSV_\d{4}$/i, stated: /^Redditi_e_principali_variabili/i };
 
+/** First tax year whose columns are read. Tables of earlier tax years have other columns, such as `Ammontare` without `in euro`. */
+const FIRST_TAX_YEAR = 2015;
+/** Columns of the tables of all tax years. */
+const EVERY_YEAR = [COLUMNS.tax_year, COLUMNS.belfiore, COLUMNS.taxpayers, COLUMNS.from_0_to_10k_n, COLUMNS.over_120k_n];
+
 /**
  * Returns whether a table has on average at least two rows per comune.
  * @param codes cadastral code of each row; `0` means taxpayers without a comune
@@ -20,15 +25,19 @@ function hasComuniTwice(codes: readonly string[]): boolean {
 function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | null {
   const at = names.join('!');
   const [header = [], ...rows] = peekRows(head, ';', Infinity);
-  if (!resembles(header, EDITIONS.comunale)) return null;
   const columns = header.map(normaliseHeader);
   const [first = []] = rows;
+  const year = /^20\d{2}$/.exec(first[columns.indexOf(COLUMNS.tax_year)]?.trim() ?? '')?.[0];
+  if (year !== undefined && Number(year) < FIRST_TAX_YEAR && EVERY_YEAR.every((name) => columns.includes(name))) {
+    const ignored = `the tables of tax years before ${FIRST_TAX_YEAR} have other columns and are not read; use the table of a later tax year`;
+    return { role: 'other', vintage: year, region: null, complete: false, ignored };
+  }
+  if (!resembles(header, EDITIONS.comunale)) return null;
   // If the CAP column is missing, the table by postal code looks like the table by comune. In this case, the file name determines the level. If the file
   // name states no level, the number of rows per comune determines the level.
   const [, named] = /_((?:sub)?comunale)(?![a-z])/i.exec(at) ?? [];
   const isByPostalCode = named === undefined ? hasComuniTwice(rows.map((row) => row[columns.indexOf(COLUMNS.belfiore)]?.trim() ?? '')) : /^sub/i.test(named);
   const role = columns.includes('cap') || isByPostalCode ? 'subcomunale' : 'comunale';
-  const year = /^20\d{2}$/.exec(first[columns.indexOf(COLUMNS.tax_year)]?.trim() ?? '')?.[0];
   if (year === undefined) {
     expectColumns(header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[role], at: `${at}:1` });
     throw inputError('the MEF table has no tax year', {

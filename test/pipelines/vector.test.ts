@@ -134,6 +134,16 @@ describe('a shapefile', () => {
     ]);
   });
 
+  it('has no geometry for a polygon without parts whose box is NaN', async () => {
+    const path = await write([row(1), { ...row(2), rings: [] }]);
+    const bytes = await readFile(path);
+    const second = bytes.length - 44;
+    expect([bytes.readInt32LE(second), bytes.readInt32LE(second + 36), bytes.readInt32LE(second + 40)]).toEqual([5, 0, 0]);
+    for (const at of [4, 12, 20, 28]) bytes.writeDoubleLE(Number.NaN, second + at);
+    await writeFile(path, bytes);
+    expect((await all(path)).map((f) => [f.ewkb === null, f.geometryError])).toEqual([[false, null], [true, null]]);
+  });
+
   it('with a coordinate that is not a number is reported with the feature', async () => {
     const path = await write([{ ...row(1), rings: [[[0, 0], [0, 10], [Number.NaN, 10], [10, 0], [0, 0]]] }]);
     const [feature] = await all(path);
