@@ -286,11 +286,39 @@ describeDatabase('files of a region', (engine) => {
       await mkdir(at('again'));
       await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
       expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
+      const { report, restored } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
+      expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
+      expect([report.units.map(({ unit }) => unit), restored]).toEqual([[ABRUZZO], [ABRUZZO]]);
+      expect(await mapped()).toEqual(before);
+      expect(await context.database.query('select unit_code from ledger.hold')).toEqual([]);
+      expect(await context.database.query('select name from ledger.file where forgotten_at is not null')).toEqual([]);
+    } finally {
+      await national.remove();
+    }
+  });
+
+  it('leave a rolled back region on its publication and keep the hold if forget fails in a different region', async () => {
+    const national = await syntheticFiles(200, 11, { only: ['ade_cadastre', 'ingv_mps04'] });
+    try {
+      for (const name of await readdir(national.folder)) await copyFile(join(national.folder, name), at(name));
+      await copyFile(at('MOLISE.zip'), at('ABRUZZO.zip'));
+      expect(codes(await load({}, null))).toEqual([]);
+      const state = async (): Promise<unknown[]> => [
+        ...await context.database.query('select core.region_of(fid)::int4 as region, count(*)::int4 as parcels, count(pga_g)::int4 as mapped from core.parcel left join section.risk using (fid) group by 1 order by 1'),
+        ...await context.database.query("select unit_code::int4 as region, kind, fingerprint, reason, held_by, date_trunc('second', held_at) as held_at from ledger.hold order by 1"),
+      ];
+      await rewriteZip(at('ABRUZZO.zip'), withoutOneParcel, { modified: '2026-08-01' });
+      expect(codes(await load({}, null))).toEqual([]);
+      await rollback(context.database, ABRUZZO, await openRun(context.database));
+      await context.database.query("update ledger.hold set held_by = 'ada@desk', held_at = '2026-05-01T10:00:00Z'");
+      await mkdir(at('again'));
+      await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
+      expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
+      const before = await state();
       const { report } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
       expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
-      expect(report.units.map(({ unit }) => unit)).toEqual([ABRUZZO, ABRUZZO]);
-      expect(await mapped()).toEqual(before);
-      expect(await context.database.query('select name from ledger.file where forgotten_at is not null')).toEqual([]);
+      expect(await state()).toEqual(before);
+      expect((await preview(context, loadOptions([folder], [ABRUZZO]))).plan.held.join()).toMatch(/Abruzzo was rolled back by .*unpin/);
     } finally {
       await national.remove();
     }
