@@ -214,6 +214,20 @@ describeDatabase('files of a region', (engine) => {
     expect(notes.find((note) => note.includes('Z003'))).toMatch(/Z003 .*\d+ parcels.* another region \(13\)/);
   });
 
+  it('are published if the list of comuni has a new comune without a cadastral code, and the reject states the reason', async () => {
+    await only(/^MOLISE/, /^Limiti/, ...LISTS);
+    const name = (await readdir(folder)).find((each) => each.startsWith('Elenco'))!;
+    const lines = (await readFile(at(name), 'latin1')).trimEnd().split('\r\n');
+    const added = (code: string, cadastral: string): string => lines.at(-1)!.split(';').map((cell) => (/^Z\d{3}$/.test(cell) ? cadastral : /^\d{6}$/.test(cell) ? code : cell)).join(';');
+    await writeFile(at(name), [...lines, added('070998', 'N.d.'), added('070999', ''), ''].join('\r\n'), 'latin1');
+    const report = await load();
+    expect([codes(report), exitCodeOf(report)]).toEqual([[], 0]);
+    expect(await parcels()).toBe(whole());
+    expect(await context.database.query('select code, message from ledger.reject where code like $1 order by position', ['belfiore%'])).toEqual(['N.d.', ''].map((found) => (
+      { code: 'belfiore_invalid', message: `belfiore: the new comune has no cadastral code yet, and so no parcels. Expected a letter and three digits, found "${found}"` }
+    )));
+  });
+
   it('are refused if there is only the zip of one comune and no list of comuni, unless the command names the region', async () => {
     await only(/^MOLISE/);
     await unpack(at('MOLISE.zip'), folder);
