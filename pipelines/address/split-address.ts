@@ -2,7 +2,8 @@
  * Splits an address of a public register (`VIA ROMA, 12/A`, `VIA ROMA 12 86020`) into street and number. The street is normalised like the streets of ANNCSU,
  * so that SQL can join addresses with streets. `parse-query.ts` reads addresses that people type.
  */
-import { findRoute, fold, normaliseFolded } from './normalise.ts';
+import { findRoute, fold, normaliseFolded, takeType, words } from './normalise.ts';
+import { MONTHS, PARTICLES, REGNAL, SAINTS } from './words.ts';
 
 interface SplitAddress {
   /** Normalised types that the street may have; empty if no type is written. */
@@ -19,25 +20,55 @@ interface SplitAddress {
 /** Maximum length of an address in characters. The limit also bounds the run time of the patterns below. */
 const LONGEST = 500;
 /**
- * Matches a CAP at the end (`- 92019`). If the CAP is written twice, also matches the comune and province between the two: `72013, CEGLIE MESSAPICA (BR)
- * 72013`.
+ * Matches a CAP at the end (`- 92019`). Also matches comune and province after a CAP. The group is the text after the province, where some lists repeat the
+ * number and the CAP: `VIA ROMA 102 32016, ALPAGO (BL) 102 32016`.
  */
-const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;
-const NUMBER = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)?(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?';
+const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)([^()]{0,20}))?[\s,;-]*$/;
+/** Matches a number that is written twice, as in `VIA ROMA N.100 100`, where the list has separate fields for the address and the number. */
+const TWICE = /(?<=[\s.°])(\d{1,5}(?:\/[a-z\d]{1,2})?)\s+\1$/;
+const MARK = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)';
+const RANGE = '(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?';
+const NUMBER = `${MARK}?${RANGE}(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?`;
 /**
- * Matches the end of a word before a house number without a space, as in `VIA ROMA15`. A first word such as `SPBS11`, a short word and a code such as `exSS581`
- * name a road.
+ * Matches the end of a word before a house number without a space, as in `VIA ROMA15`, `VIA LIBERTA'6` and `VIA PIO XII1`. A first word such as `SPBS11`, a
+ * short word and a code such as `exSS581` name a road. In `DELL'8 MARZO`, a consonant precedes the apostrophe.
  */
-const GLUED = /(?<=[ .'])(?!(?:ex)?s[cprs][a-z]{0,2}\d)([a-z]{4,})(?=\d)/g;
+const GLUED = /(?<=[ .'])(?!(?:ex)?s[cprs][a-z]{0,2}\d)([a-z]{4,}|[a-z]+[aeiou]'|[ivx]{2,3})(?=\d)/g;
+/** Matches the end of a word before `N.`, as in `VIA LOCATELLIN.1`. The abbreviations `Gen.` and `Ten.` end with the same letter. */
+const GLUED_MARK = /(?<=[a-z'])(?<!(?<![a-z])[gt]e)(?=n[.°]\d)/g;
 const ALONE = new RegExp(`^\\s*${NUMBER}\\s*$`);
 const AT_END = new RegExp(`^(.*[^\\s\\d])[\\s]+${NUMBER}\\s*$`);
+/** Matches a number after a date with a year: `VIA IV NOVEMBRE 1918 8`. */
+const AFTER_YEAR = new RegExp(`^(.*(?:${[...MONTHS].join('|')})\\s+1[5-9]\\d\\d)\\s+${NUMBER}\\s*$`);
+/** Matches a year at the end of a street's name: `VIA XX SETTEMBRE 1870`. */
+const YEAR = new RegExp(`(?<![a-z])(?:${[...MONTHS].join('|')})\\s+(?:1[5-9]|20)\\d\\d$`);
 const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|senza\s+numero(?:\s+civico)?)\s*$/;
+
+/** Text that may follow a number: a place or a note after a dash, comma, slash or parenthesis, or after a word such as `LOC.` or `ANGOLO`. */
+const TEXT = [
+  // A text of at most three letters is a list of suffixes (`181-ABC`), or a date into which a spreadsheet has changed two numbers (`01-gen`).
+  '\\s*[-,]\\s*(?![a-z]{1,3}$)(?:[a-z]{2}|[a-z]\\.)[^\\d]*',
+  '\\s*/\\s*[a-z]{4}[^\\d]*',
+  '\\s*\\(.*',
+  "\\s+(?:loc(?:alita'?)?|fr(?:az(?:ione)?)?|f\\.?ne|ang(?:olo)?|c/o|presso)(?![a-z])[^\\d]*",
+  '\\s+int(?:erno|\\.)?\\s*[a-z\\d]{1,3}',
+].join('|');
+const SUFFIX = "(?:\\s*[/-]?\\s*(bis|ter|quater|quinquies|[a-z]|(?<=/\\s*)\\d{1,3})(?![a-z\\d/.']))?";
+const BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+${MARK}?${RANGE}${SUFFIX}(?:${TEXT})$`);
+/** Matches a number that `N.` marks. Any text may follow such a number: `VIA TRIESTE N.55 QUARTO D'ALTINO`. */
+const MARKED_BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+n[.°]\\s*${RANGE}(?:/?(bis|ter|quater|quinquies|[a-z])(?![a-z/.']))?\\s+(?:[a-z]{2}|[a-z]\\.)[^\\d]*$`);
+/** Matches a road, a district or a building. A number in such a name is rarely a house number. */
+const NOT_A_STREET = /(?<![a-z])(?:s\.?\s?[spr]\.?(?![a-z'])|statale|prov(?!e)|regionale|reg\.?le|autostrada|superstrada|tangenziale|raccordo|svincolo|km|migliara|quartiere|q\.?re|zona|z\.i)/;
+/** Matches a word at the end of a name that a number may belong to: `LOTTO 4`, `TRAVERSA 3`. */
+const NUMBERED_WORD = /(?<![a-z])(?:lotto|trav(?:ersa|\.)?|vico(?:lo)?|settore|comparto|is(?:olato|\.)?|scala|piano|pal(?:azzina|\.)?|edificio|corpo|blocco|uscita|strada|parco|scuola)\s*$/;
 
 /** Splits an address. @param address null if not published; a text of more than 500 characters is treated as null */
 export function splitAddress(address: string | null): SplitAddress {
   const written = address === null || address.length > LONGEST ? '' : address;
-  const text = fold(written).replace(/\s+/g, ' ').trim().replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '').replace(GLUED, '$1 ');
-  const { street, number, exponent, colour } = cut(text);
+  const folded = fold(written).replace(/\s+/g, ' ').trim();
+  const text = folded.replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '').replace(TWICE, '$1').replace(GLUED_MARK, ' ').replace(GLUED, '$1 ');
+  const { street, ...found } = cut(text);
+  const { number, exponent, colour } = compared(found, POSTAL_CODE.exec(folded)?.[1] ?? '');
   const { type, otherTypes, tokens } = normaliseFolded(street);
   return {
     streetTypes: type === null ? [] : [type, ...otherTypes],
@@ -46,24 +77,55 @@ export function splitAddress(address: string | null): SplitAddress {
   };
 }
 
-interface Cut extends Pick<SplitAddress, 'number' | 'exponent' | 'colour'> {
+type HouseNumber = Pick<SplitAddress, 'number' | 'exponent' | 'colour'>;
+
+interface Cut extends HouseNumber {
   readonly street: string;
 }
 
+const WITHOUT: HouseNumber = { number: null, exponent: null, colour: null };
+
+/** Compares a number with the text after the province, which may repeat the number. Returns no number if the two contradict each other, or for the number 0. */
+function compared(found: HouseNumber, repeated: string): HouseNumber {
+  const [, number, suffix] = /(?<!\d)(\d{1,4})(?!\d)(?:\s?\/\s?([a-z\d]{1,3}))?/.exec(repeated) ?? [];
+  const exponent = suffix?.toUpperCase() ?? null;
+  const isSame = number === undefined || (Number(number) === found.number && (exponent === null || found.exponent === null || exponent === found.exponent));
+  return found.number === 0 || !isSame ? WITHOUT : { ...found, exponent: found.exponent ?? exponent };
+}
+
 function cut(text: string): Cut {
-  const none = { number: null, exponent: null, colour: null };
-  if (WITHOUT_NUMBER.test(text)) return { street: text.replace(WITHOUT_NUMBER, ''), ...none };
+  if (WITHOUT_NUMBER.test(text)) return { street: text.replace(WITHOUT_NUMBER, ''), ...WITHOUT };
   const comma = text.lastIndexOf(',');
   const behind = comma === -1 ? null : ALONE.exec(text.slice(comma + 1));
-  if (behind !== null) return { street: text.slice(0, comma), ...ending(behind.slice(1)) };
-  const [, street, ...found] = AT_END.exec(text) ?? [];
+  // In `KM 44,700`, the comma is a decimal comma.
+  if (behind !== null && !/(?<![a-z])km\.?\s*\d+$/.test(text.slice(0, comma))) return { street: text.slice(0, comma), ...ending(behind.slice(1)) };
+  if (YEAR.test(text)) return { street: text, ...WITHOUT };
+  const [, street, ...found] = AT_END.exec(text) ?? AFTER_YEAR.exec(text) ?? [];
+  if (street === undefined) return cutBeforeText(text) ?? { street: text, ...WITHOUT };
   // In `STRADA STATALE 18` and `SS 115 KM 158`, the number is the road's number or a position along the road, not a house number.
-  if (street === undefined || /(?<![a-z])km\.?$/.test(street) || findRoute(text)?.end === text.length) return { street: text, ...none };
+  if (/(?:(?<![a-z])km\.?|\+)$/.test(street) || findRoute(text)?.end === text.length) return { street: text, ...WITHOUT };
+  return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
+}
+
+/**
+ * Cuts an address in which text follows the number, as in `VIA BORGOLETTO 31 - VOLPINO`. Returns null if the number may be a part of the street's name, because
+ * a wrong number puts a point in a wrong place.
+ */
+function cutBeforeText(text: string): Cut | null {
+  const [, street = '', ...found] = BEFORE_TEXT.exec(text) ?? MARKED_BEFORE_TEXT.exec(text) ?? [];
+  const all = words(street);
+  const type = takeType(all);
+  const [before, last] = all.slice(-2);
+  if (type === null || before === undefined || last === undefined || /\s-\s/.test(street) || NOT_A_STREET.test(street) || NUMBERED_WORD.test(street)) return null;
+  if (!all.slice(type.length).some(({ text: word }) => /^[a-z]{3}/.test(word) && !PARTICLES.has(word))) return null;
+  // In `VIA UMBERTO 1 - FRAZ. X` the number may belong to the king, and in `VIA XX SETTEMBRE 1870 - X` to the date.
+  const king = SAINTS.has(before.text) ? undefined : REGNAL.get(last.text);
+  if ((king !== undefined && Number(found[0]) <= king) || (MONTHS.has(last.text) && Number(found[0]) >= 1500)) return null;
   return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
 }
 
 /** Returns number, exponent and colour. In `12R`, R may mean red or an exponent. The database decides, because only some comuni have red numbers. */
-function ending([number = '', exponent, colour]: readonly (string | undefined)[]): Pick<SplitAddress, 'number' | 'exponent' | 'colour'> {
+function ending([number = '', exponent, colour]: readonly (string | undefined)[]): HouseNumber {
   return {
     number: Number(number),
     exponent: exponent === undefined ? null : exponent.toUpperCase(),

@@ -52,6 +52,12 @@ export async function setHold(session: Session, hold: Omit<Hold, 'heldAt' | 'hel
   await session.query(ledger('set_hold'), [hold.region, hold.kind, hold.fingerprint, hold.reason, who(host)]);
 }
 
+/** Replaces the hold that a rollback has set by an earlier hold, with its user and date, or by no hold. Keeps a pin that a user has set in the meantime. */
+export async function restoreHold(session: Session, region: number, hold: Hold | null): Promise<void> {
+  await releaseHold(session, region, 'rolled_back');
+  if (hold !== null) await session.query(ledger('restore_hold'), [region, hold.kind, hold.fingerprint, hold.reason, hold.heldBy, hold.heldAt]);
+}
+
 /** Removes a hold. @param kind the kind of the removed hold, or null for any kind @returns whether there was a hold */
 export async function releaseHold(session: Session, region: number, kind: Hold['kind'] | null): Promise<boolean> {
   const rows = await session.query(ledger('release_hold'), [region, kind]);

@@ -2,15 +2,17 @@
  * Forgets a loaded file, so that refreshes no longer use the file. Can also use a forgotten file again. In both cases the result must pass the quality gate.
  */
 import { basename, resolve } from 'node:path';
+import { rollback } from '../build/publish.ts';
+import type { Relation } from '../contract/sql-files.ts';
 import { VERSION } from '../program.ts';
 import type { Context } from '../run/context.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
-import { who } from '../ledger/hold.ts';
+import { holds, restoreHold, who, type Hold } from '../ledger/hold.ts';
 import type { Acceptance } from '../ledger/ledger.ts';
-import { publications } from '../ledger/published.ts';
+import { publications, publishedTables, type PublishedTable } from '../ledger/published.ts';
 import { withRun } from '../ledger/runs.ts';
 import { refresh, type RefreshReport } from '../run/refresh.ts';
 import { vintageText } from '../contract/vintage.ts';
@@ -21,6 +23,8 @@ export interface Forgotten {
   readonly files: readonly { readonly name: string; readonly source: string; readonly vintage: string; readonly sha256: string }[];
   /** Report of the refresh that rebuilt the affected regions. */
   readonly report: RefreshReport;
+  /** Codes of the regions (0 for Italy) whose earlier publication is current again, because the refresh of a different region failed. */
+  readonly restored: readonly number[];
 }
 
 interface ForgetOptions {
@@ -33,7 +37,7 @@ interface ForgetOptions {
 
 /**
  * Forgets a file, or uses a forgotten file again. If the refresh fails, even for a single region, the file returns to its previous state, and the regions that
- * the refresh published are refreshed again.
+ * the refresh published return to their earlier publications and holds.
  * @param file path, name, or at least the first 8 characters of the sha256
  * @throws MappaleError `FILE_NOT_LOADED`, `FILE_NOT_UNIQUE` (exit 2)
  */
@@ -62,20 +66,32 @@ export async function forget(context: Context, file: string, { undo = false, rea
     state === 'forgotten' ? database.query(operate('mark_forgotten'), [files, reason]) : database.query(operate('unmark_forgotten'), [files])
   );
   const [before, after] = undo ? ['forgotten', 'loaded'] as const : ['loaded', 'forgotten'] as const;
-  await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(after));
+  const about = { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host };
+  await withRun(database, about, () => mark(after));
   const options = { command: 'forget', data: null, parallel: 2, force: true };
-  const published = await publishedTexts(database);
-  /** Restores the previous state of the file, and refreshes the regions that were published in the meantime. */
+  const [published, held] = [await publications(database), await holds(database)];
+  const restored: number[] = [];
+  /** Restores the previous state of the file and of the regions that were published in the meantime. */
   const restore = async (): Promise<Pick<RefreshReport, 'units' | 'failures'>> => {
     await mark(before);
-    const changed = [...(await publishedTexts(database))].filter(([region, text]) => published.get(region) !== text).map(([region]) => region);
+    const changed = [...await publications(database)].filter(([region, tables]) => textOf(tables) !== textOf(published.get(region))).map(([region]) => region);
     if (changed.length === 0) return { units: [], failures: [] };
-    // The quality gate compares with the tables that were just published, and must not refuse to restore the earlier tables.
-    const restoring = { who: who(context.config.host), why: 'forget failed, and the regions are restored' };
-    return refresh(context, { ...options, regions: changed.filter((region) => region > 0), accept: restoring }).catch((error: unknown) => {
+    try {
+      // A rollback restores exactly the earlier publication. A refresh would also publish files that a rollback or the quality gate kept back.
+      await withRun(database, about, async ({ runId }) => {
+        for (const region of changed.sort((one, other) => one - other)) {
+          if (await restorePublication(database, { region, runId }, published.get(region), held.get(region))) restored.push(region);
+        }
+      });
+      const left = changed.filter((region) => region > 0 && !restored.includes(region));
+      if (left.length === 0) return { units: [], failures: [] };
+      // The quality gate compares with the tables that were just published, and must not refuse to restore the earlier tables.
+      const restoring = { who: who(context.config.host), why: 'forget failed, and the regions are restored' };
+      return await refresh(context, { ...options, regions: left, accept: restoring });
+    } catch (error) {
       if (!(error instanceof MappaleError)) throw error;
       return { units: [], failures: [error] };
-    });
+    }
   };
   // Refreshes all published regions. The refresh rebuilds only regions that use the file, because the other regions are not stale.
   let report = await refresh(context, { ...options, regions: null, accept }).catch(async (error: unknown) => {
@@ -87,14 +103,24 @@ export async function forget(context: Context, file: string, { undo = false, rea
     const { units, failures } = await restore();
     report = { ...report, units: [...report.units, ...units], failures: [...report.failures, ...failures] };
   }
-  return { files: matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 })), report };
+  return { files: matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 })), report, restored };
 }
 
-/** Returns the names and inputs of the published tables of each region, as text. */
-async function publishedTexts(database: Database): Promise<Map<number, string>> {
-  const texts = new Map<number, string>();
-  for (const [region, tables] of await publications(database)) {
-    texts.set(region, [...tables.values()].map(({ partition, fingerprint }) => `${partition} ${fingerprint}`).sort().join('\n'));
-  }
-  return texts;
+/**
+ * Restores the publication and the hold that a region had before. @returns false if the region was not published before, or if the previous publication is a
+ * different one
+ */
+async function restorePublication(
+  database: Database, { region, runId }: { readonly region: number; readonly runId: number },
+  before: ReadonlyMap<Relation, PublishedTable> | undefined, hold: Hold | undefined,
+): Promise<boolean> {
+  if (before === undefined || textOf(await publishedTables(database, region, 'previous')) !== textOf(before)) return false;
+  await rollback(database, region, runId);
+  await restoreHold(database, region, hold ?? null);
+  return true;
+}
+
+/** Returns the names and inputs of published tables as text. */
+function textOf(tables: ReadonlyMap<Relation, PublishedTable> | undefined): string {
+  return [...tables?.values() ?? []].map(({ partition, fingerprint }) => `${partition} ${fingerprint}`).sort().join('\n');
 }

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_comuni',
-  version: 1,
+  version: 2,
   title: 'ISTAT: codes of comuni, provinces and regions in force',
   italianTitle: 'ISTAT: codici dei comuni, delle province e delle regioni vigenti',
   attribution: {

@@ -53,6 +53,11 @@ const optional = trimmed.transform((value) => (value === '' ? null : value));
 /** Former ISTAT code, which is published without leading zeros: `1001` is `001001`. Null if blank. */
 const former = trimmed.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')).transform((value) => (value === '' ? null : value.padStart(6, '0')));
 
+/** Cadastral code. Istat lists a new comune with `N.d.` until the Agenzia delle Entrate assigns a code. */
+const belfiore = trimmed
+  .pipe(z.string().regex(/^(?!(?:n\.?d\.?)?$)/i, 'the new comune has no cadastral code yet, and so no parcels. Expected a letter and three digits'))
+  .pipe(z.string().regex(/^[A-Z]\d{3}$/, 'expected a letter and three digits'));
+
 export const schema = z.strictObject({
   region_code: code(/^\d{1,2}$/, 'expected a region code, 01–20').transform(Number).pipe(z.number().min(1, 'expected a region code, 01–20').max(REGIONS.length, 'expected a region code, 01–20')),
   province_code: code(/^\d{3}$/, 'expected three digits'),
@@ -69,5 +74,5 @@ export const schema = z.strictObject({
   code_110: former,
   code_107: former,
   code_103: former,
-  belfiore: code(/^[A-Z]\d{3}$/, 'expected a letter and three digits'),
+  belfiore,
 });

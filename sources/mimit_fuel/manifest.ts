@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'mimit_fuel',
-  version: 4,
+  version: 5,
   title: 'MIMIT: register of active fuel stations',
   italianTitle: 'MIMIT: anagrafica degli impianti di carburante attivi',
   attribution: {

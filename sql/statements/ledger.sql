@@ -387,6 +387,11 @@ set
   held_by = excluded.held_by,
   held_at = now()
 
+-- statement: restore_hold
+insert into ledger.hold (unit_code, kind, fingerprint, reason, held_by, held_at)
+values ($1, $2, $3, $4, $5, $6::timestamptz)
+on conflict (unit_code) do nothing
+
 -- statement: release_hold
 delete from ledger.hold
 where unit_code = $1

@@ -214,6 +214,20 @@ describeDatabase('files of a region', (engine) => {
     expect(notes.find((note) => note.includes('Z003'))).toMatch(/Z003 .*\d+ parcels.* another region \(13\)/);
   });
 
+  it('are published if the list of comuni has a new comune without a cadastral code, and the reject states the reason', async () => {
+    await only(/^MOLISE/, /^Limiti/, ...LISTS);
+    const name = (await readdir(folder)).find((each) => each.startsWith('Elenco'))!;
+    const lines = (await readFile(at(name), 'latin1')).trimEnd().split('\r\n');
+    const added = (code: string, cadastral: string): string => lines.at(-1)!.split(';').map((cell) => (/^Z\d{3}$/.test(cell) ? cadastral : /^\d{6}$/.test(cell) ? code : cell)).join(';');
+    await writeFile(at(name), [...lines, added('070998', 'N.d.'), added('070999', ''), ''].join('\r\n'), 'latin1');
+    const report = await load();
+    expect([codes(report), exitCodeOf(report)]).toEqual([[], 0]);
+    expect(await parcels()).toBe(whole());
+    expect(await context.database.query('select code, message from ledger.reject where code like $1 order by position', ['belfiore%'])).toEqual(['N.d.', ''].map((found) => (
+      { code: 'belfiore_invalid', message: `belfiore: the new comune has no cadastral code yet, and so no parcels. Expected a letter and three digits, found "${found}"` }
+    )));
+  });
+
   it('are refused if there is only the zip of one comune and no list of comuni, unless the command names the region', async () => {
     await only(/^MOLISE/);
     await unpack(at('MOLISE.zip'), folder);
@@ -286,11 +300,39 @@ describeDatabase('files of a region', (engine) => {
       await mkdir(at('again'));
       await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
       expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
+      const { report, restored } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
+      expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
+      expect([report.units.map(({ unit }) => unit), restored]).toEqual([[ABRUZZO], [ABRUZZO]]);
+      expect(await mapped()).toEqual(before);
+      expect(await context.database.query('select unit_code from ledger.hold')).toEqual([]);
+      expect(await context.database.query('select name from ledger.file where forgotten_at is not null')).toEqual([]);
+    } finally {
+      await national.remove();
+    }
+  });
+
+  it('leave a rolled back region on its publication and keep the hold if forget fails in a different region', async () => {
+    const national = await syntheticFiles(200, 11, { only: ['ade_cadastre', 'ingv_mps04'] });
+    try {
+      for (const name of await readdir(national.folder)) await copyFile(join(national.folder, name), at(name));
+      await copyFile(at('MOLISE.zip'), at('ABRUZZO.zip'));
+      expect(codes(await load({}, null))).toEqual([]);
+      const state = async (): Promise<unknown[]> => [
+        ...await context.database.query('select core.region_of(fid)::int4 as region, count(*)::int4 as parcels, count(pga_g)::int4 as mapped from core.parcel left join section.risk using (fid) group by 1 order by 1'),
+        ...await context.database.query("select unit_code::int4 as region, kind, fingerprint, reason, held_by, date_trunc('second', held_at) as held_at from ledger.hold order by 1"),
+      ];
+      await rewriteZip(at('ABRUZZO.zip'), withoutOneParcel, { modified: '2026-08-01' });
+      expect(codes(await load({}, null))).toEqual([]);
+      await rollback(context.database, ABRUZZO, await openRun(context.database));
+      await context.database.query("update ledger.hold set held_by = 'ada@desk', held_at = '2026-05-01T10:00:00Z'");
+      await mkdir(at('again'));
+      await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
+      expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
+      const before = await state();
       const { report } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
       expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
-      expect(report.units.map(({ unit }) => unit)).toEqual([ABRUZZO, ABRUZZO]);
-      expect(await mapped()).toEqual(before);
-      expect(await context.database.query('select name from ledger.file where forgotten_at is not null')).toEqual([]);
+      expect(await state()).toEqual(before);
+      expect((await preview(context, loadOptions([folder], [ABRUZZO]))).plan.held.join()).toMatch(/Abruzzo was rolled back by .*unpin/);
     } finally {
       await national.remove();
     }

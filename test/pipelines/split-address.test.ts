@@ -19,6 +19,50 @@ describe('an address on one line', () => {
     expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour });
   });
 
+  it.each([
+    ['VIA BORGOLETTO 31 - VOLPINO', ['via'], ['borgoletto'], 31, null], ['VIA ROMA34 - CARRARA S.GIORGIO', ['via'], ['roma'], 34, null], ['VIA FERMI 2-VARAGO', ['via'], ['fermi'], 2, null],
+    ['VIA ROMA 5 LOC. XYZ', ['via'], ['roma'], 5, null], ['VIA MARTINELLA 184 A - LOCALITA\' ALBERI', ['via'], ['martinella'], 184, 'A'], ['VIA SAN PIETRO 31- F.NE VALLEGGIA', ['via'], ['pietro', 'san'], 31, null],
+    ['CORSO MACHIAVELLI 230  ANG. DON SAPINO', ['corso'], ['machiavelli'], 230, null], ['VIA ANFUSO N. 115/117 ANG. VIA MELILLI', ['via'], ['anfuso'], 115, '117'], ['V.CASILINA 1606 (TORRE GAIA)', ['via'], ['casilina'], 1606, null],
+    ['STRADA SAN PASQUALE 1 (ALTRO INGRESSO VIA FANELLI 265)', ['strada'], ['pasquale', 'san'], 1, null], ['Rue Prabochon, 1 - Champoluc', ['rue'], ['prabochon'], 1, null], ['V.DON MENSA 2/BURIASCO', ['via'], ['mensa'], 2, null],
+    ['VIA TRIESTE N.55 QUARTO D\'ALTINO', ['via'], ['trieste'], 55, null], ['VIALE 4 NOVEMBRE N.10/A S.ELENA', ['viale'], ['4', 'novembre'], 10, 'A'], ['VIA ANTONIO DEL COLLE N. 12 C/O PARCO PUBBLICO', ['via'], ['antonio', 'colle'], 12, null],
+    ['VIA ROMA N.8', ['via'], ['roma'], 8, null], ['VIA ROMA N.8/A', ['via'], ['roma'], 8, 'A'], ['VIA ROMA,N°12', ['via'], ['roma'], 12, null], ['VIA LOCATELLIN.1', ['via'], ['locatelli'], 1, null],
+    ['PIAZZA PAPA GIOVANNI XXIIIN.19', ['piazza'], ['23', 'giovanni'], 19, null], ['VIA LIBERTA\'6', ['via'], ['liberta'], 6, null], ['VIA PIO XII18', ['via'], ['12', 'pio'], 18, null], ['VIA IV NOVEMBRE 1918 8', ['via'], ['1918', '4', 'novembre'], 8, null],
+    ['VIA ROMA 102 32016, ALPAGO (BL) 102 32016', ['via'], ['roma'], 102, null], ['VIA GENTILE 54 70126, BARI (BA) 54/C 70125', ['via'], ['gentile'], 54, 'C'], ['VIA DANTE 11 61045, PERGOLA (PU) snc 61045', ['via'], ['dante'], 11, null],
+    ['VIA ROMA 111, 15039 - -', ['via'], ['roma'], 111, null], ['VIA ROMA N.100 100 20033', ['via'], ['roma'], 100, null],
+  ] as const)('is split although text, a CAP or a second number follows the number, or a letter precedes it: %j', (address, streetTypes, streetWords, number, exponent) => {
+    expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour: null });
+  });
+
+  it.each([
+    'VIA 4 NOVEMBRE', 'PIAZZA 25 APRILE', 'CORSO 22 MARZO', 'VIA DELL\'8 MARZO', 'VIA DEI 1000', 'LOCALITA\' 4 STRADE', 'VIA XX SETTEMBRE 1870', 'VIA CADUTI DI CEFALONIA SETTEMBRE 1943', 'SS 11 KM 12+300', 'SPBS11',
+    'VIA GENERALE 1 ARMATA', 'VIA UMBERTO I', 'STRADA STATALE 9', 'STRADA PROVINCIALE 81', 'SUPERSTRADA E 45', 'TANGENZIALE EST 10', 'SS SANNITICA 87', 'ZONA INDUSTRIALE LOTTO A/5', 'VIA ROMA TRAVERSA',
+  ])('has no number if the only number is a part of the name, with or without text after the name: %s', (name) => {
+    for (const text of ['', ' - RONE', '-RONE', ' LOC. RONE', ' (RONE)', ', RONE', '/RONE', ' ANG. VIA MILANO', ' FRAZ. RONE - 25010']) {
+      // At the end of the text, `LOTTO` and roads without an abbreviation are treated like streets.
+      if (text === '' && /^(?:VIA DEI|SUPER|TANG|SS SANN|ZONA)/.test(name)) continue;
+      expect(splitAddress(`${name}${text}`), `${name}${text}`).toMatchObject({ number: null, exponent: null });
+    }
+  });
+
+  it.each([
+    'VIA UMBERTO 1 - FRAZ. RONE', 'VIA GIOVANNI 23 LOC. RONE', 'Q.RE MILANO 3 - BASIGLIO EST', 'STRADA MIGLIARA 47 - BORGO SAN DONATO', 'VIA ROMA TRAVERSA 3 - RONE', 'STRADA PROV.LE N.49 TRAV. RICCIARDI',
+    'VIA COLLATINA 402-E/D', 'VIA DEL CASSANO 181-ABC', 'VIALE CAMPI ELISI 01-gen', 'VIA PLATEJA N. 49 A/B', 'VIA LARGO MICARELLI (EX LARGO CASTELLO N. 7)',
+    'VIA TARLATI 0', 'STRADA MARSICANA KM 44,700', 'SS 18 KM 399 + 630', 'VIA MONTENERO 30 04017, SAN FELICE CIRCEO (LT) 34 04017', 'VIA EUGANEA 10/B 35037, TEOLO (PD) 10/A 35037', 'VIA DE PRETIS SNC, 86100 - -',
+  ])('has no number if the number may belong to a name, a road or a list of suffixes, or if two numbers differ: %s', (address) => {
+    expect(splitAddress(address)).toMatchObject({ number: null, exponent: null });
+  });
+
+  it('has the same street and number with and without the name of a place after the number, for any combination of street, number and place', () => {
+    const random = randomOf('addresses before text');
+    const streets = ['VIA ROMA', 'VIALE DEI TIGLI', 'PIAZZA SAN MARCO', "VIA DELL'INDUSTRIA", 'CORSO VITTORIO VENETO', "LOCALITA' PIANETTO", 'VIA XX SETTEMBRE', 'VIA 4 NOVEMBRE', "VIA LIBERTA'"];
+    const places = [' - VOLPINO', '-VOLPINO', ' LOC. VOLPINO', ' FRAZIONE VOLPINO', ' (VOLPINO)', ' ANGOLO VIA MILANO', ' C/O SCUOLA MEDIA', ' - S. GIORGIO', ", CA' RAINATI"];
+    for (let i = 0; i < 500; i += 1) {
+      const address = `${random.pick(streets)}${random.pick([' ', ', ', ' N. ', ' N.', ', N°'])}${1 + random.below(999)}${random.pick(['', '/A', ' BIS', '/3'])}`;
+      const place = random.pick(places);
+      expect(splitAddress(`${address}${place}`), `${address}${place}`).toEqual(splitAddress(address));
+    }
+  });
+
   it('is split into the number and the street\'s type and words as stored, for any combination of type, name and number', () => {
     const random = randomOf('split addresses');
     const streets = ['VIA ROMA', 'VIALE DEI TIGLI', 'PIAZZA SAN MARCO', "VIA DELL'INDUSTRIA", 'CORSO VITTORIO EMANUELE SECONDO', 'CONTRADA FORNACE', "LOCALITA' PIANO", 'VIA XX SETTEMBRE'];
