@@ -1,4 +1,5 @@
 /** Formats the results of a refresh, and parts of its plan, as text. */
+import { basename } from 'node:path';
 import { duration, group } from '../pipelines/progress.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 import type { LeftOut, NotedLeftOut } from '../pipelines/run/left-out.ts';
@@ -35,8 +36,13 @@ export function describe(report: RefreshReport): string {
 
 /** Returns lines on current files that are missing from the data folders, on unused and skipped files with the reason, and on unrecognised files. */
 export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unused' | 'left' | 'survey'>): string[] {
+  const replaced = new Set([...unused, ...survey.broken].map(({ path }) => basename(path)));
   return [
-    ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)}); to stop using it: npx mappale forget FILE`),
+    ...left.map(({ name, source, vintage }) => {
+      const file = `${name} (${source} ${vintageText(vintage)})`;
+      if (replaced.has(name)) return `still used: ${file} as loaded earlier, because the file that now has this name is not used`;
+      return `still used, but missing from the data folders: ${file}; to stop using it: npx mappale forget FILE`;
+    }),
     ...unused.map(({ path, source, reason }) => `not used: ${path} (${source}): ${reason}`),
     ...survey.aside.map(({ path, source, reason }) => `skipped: ${path} (${source}): ${reason}`),
     ...describeUnknown(survey.unknown),

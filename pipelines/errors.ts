@@ -98,7 +98,12 @@ export class MappaleError extends Error {
 
   /** Returns the error as lines for stderr. */
   report(): string {
-    const lines = [`error: ${this.message} [${this.code}]`];
+    return `error: ${this.describe()}`;
+  }
+
+  /** Returns the lines of `report` without the word `error`, for a message that has its own prefix. */
+  describe(): string {
+    const lines = [`${this.message} [${this.code}]`];
     if (this.at !== undefined) lines.push(`  at: ${this.at}`);
     if (this.detail !== undefined) lines.push(`  detail: ${this.detail}`);
     if (this.hint !== undefined) lines.push(`  hint: ${this.hint}`);

@@ -13,7 +13,7 @@ import {
 } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
 import { ROOT } from '../config.ts';
-import { MappaleError } from '../errors.ts';
+import { firstNames, MappaleError } from '../errors.ts';
 import { identityName, type TableGate } from '../contract/gate.ts';
 import { gateOf } from '../contract/gates.ts';
 import type { Log } from '../log.ts';
@@ -42,6 +42,8 @@ interface GateOptions {
   readonly subject: string;
   /** Decision of the operator to publish a refused build; null if there is none. */
   readonly acceptance: Acceptance | null;
+  /** Names of the files that the build uses and the publication does not. */
+  readonly newFiles: readonly string[];
   readonly log: Log;
   /** Largest number of tables that are measured at the same time, if the engine allows it. */
   readonly parallel: number;
@@ -52,7 +54,7 @@ interface GateOptions {
  * of the sources, only the new table is checked, as on a first load.
  * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and the statistic before and after, as text and in `data` as JSON
  */
-export async function gate(database: Database, joined: Joined, { subject, acceptance, log, parallel }: GateOptions): Promise<Gated> {
+export async function gate(database: Database, joined: Joined, { subject, acceptance, newFiles, log, parallel }: GateOptions): Promise<Gated> {
   const { schema, region } = joined;
   const [comuni, parcels] = await inWorkspace(database, schema, async (session) => {
     const queries = joined.built.flatMap((product) => gateOf(product.relation)?.queries ?? []);
@@ -100,8 +102,14 @@ export async function gate(database: Database, joined: Joined, { subject, accept
   }
   throw new MappaleError(`${subject}: the new data differs too much from the published data, or has impossible values`, {
     code: 'SUSPICIOUS', kind: 'checks', at: [...new Set(violations.map(({ relation }) => relation))].join(', '), detail, data: violations,
-    hint: 'The published data is unchanged. Check the files. If the change is real, run again with --accept "the reason".',
+    hint: `The published data is unchanged. ${filesToCheck(newFiles)} If the change is real, run again with --accept "the reason".`,
   });
+}
+
+/** Returns the sentence of the hint that names the files to check. */
+function filesToCheck(newFiles: readonly string[]): string {
+  if (newFiles.length === 0) return 'Check the files.';
+  return `Check the new ${newFiles.length === 1 ? 'file' : 'files'}: ${firstNames(newFiles)}.`;
 }
 
 /** The parcels of a region, with which the gate finds the comune of a row. */

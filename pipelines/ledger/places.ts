@@ -15,7 +15,7 @@ import { fence } from './runs.ts';
 
 const ledger = statementsOf('ledger');
 
-interface CurrentLayer {
+export interface CurrentLayer {
   readonly relation: Relation;
   readonly current: CurrentFiles;
 }

@@ -83,14 +83,14 @@ export async function runNight(
     } catch (error) {
       if (!(error instanceof MappaleError)) throw error;
       failures.push(error);
-      log.warn(error.report());
+      log.warn(error.describe());
       return null;
     }
   };
   const chosen = regions ?? await attempt(() => context.open(publishedRegions));
   const notDue = new Set<string>();
   const fetched = chosen === null ? null : await attempt(() => fetchDue(context, chosen, folder, now, notDue));
-  for (const failure of fetched?.failures ?? []) log.warn(failure.report());
+  for (const failure of fetched?.failures ?? []) log.warn(failure.describe());
   const downloads = fetched === null ? null : await downloadsOf(fetched, folder, chosen ?? []);
   let refreshed: RefreshReport | null = null;
   if (chosen !== null) {

@@ -7,12 +7,14 @@ import { publish } from '../build/publish.ts';
 import { findRegion, regionName, regionSlug } from '../contract/regions.ts';
 import { sourceOfLayer } from '../contract/registry.ts';
 import { schemaOf, type Relation } from '../contract/sql-files.ts';
+import { vintageText } from '../contract/vintage.ts';
+import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { HeldBack, releaseHold } from '../ledger/hold.ts';
 import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
 import type { Acceptance } from '../ledger/ledger.ts';
-import { refuseFewer, refuseTies, unlistedComuni, type FewerComuni } from '../ledger/places.ts';
+import { refuseFewer, refuseTies, unlistedComuni, type CurrentLayer, type FewerComuni } from '../ledger/places.ts';
 import { heldText, plan, staleOf, type BuildJob } from '../plan/plan.ts';
 import { MOST_CHANGED } from '../plan/ways.ts';
 import { duration, secondsSince } from '../progress.ts';
@@ -149,7 +151,8 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   const joined = await run.step('join', name, () => join(database, region, products, published, { sources, inventory, log, parallel, mostChanged: options.mostChanged ?? MOST_CHANGED }),
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
-  const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, log, parallel }));
+  const newFiles = await newFilesOf(database, region, layers);
+  const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, newFiles, log, parallel }));
   // Runs after the quality gate, because the gate's message has more details. The gate does not detect that a small comune is missing.
   const fewer = await refuseFewer(database, sources, region, layers, options.accept);
   const accepted = acceptFewer(gated, fewer, { name, acceptance: options.accept, log });
@@ -165,6 +168,14 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
     built: joined.built.map(({ relation, stale: why }) => ({ relation, rows: rows.get(relation) ?? 0, why: why ?? '' })),
     missing: [...new Set(missing.map((relation) => sourceOfLayer(sources, relation)?.id ?? relation))],
   };
+}
+
+/** Returns the names of the current files that the publication does not use, with source and vintage. Returns none if the region is not published. */
+async function newFilesOf(database: Database, region: number, layers: readonly CurrentLayer[]): Promise<string[]> {
+  const known = new Set((await database.query<{ id: number }>(statementsOf('ledger')('published_files'), [region])).map(({ id }) => id));
+  if (known.size === 0) return [];
+  const added = layers.flatMap(({ current }) => current.files.map(({ file }) => file)).filter(({ fileId }) => !known.has(fileId));
+  return [...new Set(added.map(({ name, sourceId, vintage }) => `${name} (${sourceId} ${vintageText(vintage)})`))].sort();
 }
 
 /** Adds the files with fewer comuni to the accepted violations that the ledger records, and warns about each file. Changes nothing without an acceptance. */

@@ -83,7 +83,7 @@ export class Trouble {
       return { done: await work() };
     } catch (error) {
       if (!(error instanceof MappaleError)) throw error;
-      this.#log.warn(error.report());
+      this.#log.warn(error.describe());
       this.failures.push(error);
       if (error.kind === 'database') throw error;
       return { failure: error };

@@ -109,6 +109,7 @@ describeDatabase('a refresh', (engine) => {
       const report = await refresh(context, options());
       expect(report.failures).toHaveLength(1);
       expect(report.failures[0]).toMatchObject({ code: 'SUSPICIOUS', exitCode: 5 });
+      expect(report.failures[0]!.hint).toMatch(/Check the new file: MOLISE\.zip \(ade_cadastre 2026-07-01\)\. If/);
       expect(report.failures[0]!.detail).toMatch(/basic +core\.parcel +Z002 .* rows +\d+ → 0 +−10 %/);
       expect(await partitions(context)).toEqual(before);
       await writeFile(path('MOLISE.zip'), whole);
