@@ -92,8 +92,8 @@ export function forgetCommand(): Command {
         const done = await forget(context, file, { undo, reason: reason ?? null, accept: acceptance(context, accept) });
         const names = [...new Set(done.files.map(({ name }) => name))].join(', ');
         const outcome = done.report.failures.length > 0 ? 'unchanged' : undo ? 'current again' : 'no longer used';
-        const restored = done.restored.map((region) => `${regionName(region)}: the earlier publication is current again\n`).join('');
-        print(json, done, () => `${names}: ${outcome}\n${restored}${describe(done.report)}`);
+        const restored = done.restored.map((region) => `\n${regionName(region)}: the earlier publication is current again`).join('');
+        print(json, done, () => `${names}: ${outcome}\n${describe(done.report)}${restored}`);
         return exitCodeOf(done.report);
       });
     });

@@ -36,11 +36,14 @@ export function describe(report: RefreshReport): string {
 
 /** Returns lines on current files that are missing from the data folders, on unused and skipped files with the reason, and on unrecognised files. */
 export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unused' | 'left' | 'survey'>): string[] {
-  const replaced = new Set([...unused, ...survey.broken].map(({ path }) => basename(path)));
+  const broken = new Set(survey.broken.map(({ path }) => basename(path)));
+  const isReplaced = ({ name, source }: (typeof left)[number]): boolean => (
+    broken.has(name) || unused.some((each) => each.source === source && basename(each.path) === name)
+  );
   return [
-    ...left.map(({ name, source, vintage }) => {
-      const file = `${name} (${source} ${vintageText(vintage)})`;
-      if (replaced.has(name)) return `still used: ${file} as loaded earlier, because the file that now has this name is not used`;
+    ...left.map((each) => {
+      const file = `${each.name} (${each.source} ${vintageText(each.vintage)})`;
+      if (isReplaced(each)) return `still used: ${file} as loaded earlier, because the file that now has this name is not used`;
       return `still used, but missing from the data folders: ${file}; to stop using it: npx mappale forget FILE`;
     }),
     ...unused.map(({ path, source, reason }) => `not used: ${path} (${source}): ${reason}`),

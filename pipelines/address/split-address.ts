@@ -54,13 +54,22 @@ const TEXT = [
   '\\s+int(?:erno|\\.)?\\s*[a-z\\d]{1,3}',
 ].join('|');
 const SUFFIX = "(?:\\s*[/-]?\\s*(bis|ter|quater|quinquies|[a-z]|(?<=/\\s*)\\d{1,3})(?![a-z\\d/.']))?";
-const BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+${MARK}?${RANGE}${SUFFIX}(?:${TEXT})$`);
+/** Number before text. A CAP has five digits: `VIA CASILINA, 00133 - ROMA`. */
+const SHORT_RANGE = '(\\d{1,4})(?!\\d)(?:\\s?-\\s?\\d{1,4}(?!\\d))?';
+/** Excludes text that belongs to the number: `5 (ROSSO)`, `5-BIS/A`. Without its colour or suffix, a number is a different number. */
+const OTHER_TEXT = '(?!\\s*[-,/(]?\\s*(?:ross[oa]|ner[oa]|bis|ter|quater|quinquies)(?![a-z]))';
+const BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+${MARK}?${SHORT_RANGE}${SUFFIX}${OTHER_TEXT}(?:${TEXT})$`);
 /** Matches a number that `N.` marks. Any text may follow such a number: `VIA TRIESTE N.55 QUARTO D'ALTINO`. */
-const MARKED_BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+n[.°]\\s*${RANGE}(?:/?(bis|ter|quater|quinquies|[a-z])(?![a-z/.']))?\\s+(?:[a-z]{2}|[a-z]\\.)[^\\d]*$`);
+const MARKED_BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+n[.°]\\s*${SHORT_RANGE}(?:/?(bis|ter|quater|quinquies|[a-z])(?![a-z/.']))?${OTHER_TEXT}\\s+(?:[a-z]{2}|[a-z]\\.)[^\\d]*$`);
 /** Matches a road, a district or a building. A number in such a name is rarely a house number. */
 const NOT_A_STREET = /(?<![a-z])(?:s\.?\s?[spr]\.?(?![a-z'])|statale|prov(?!e)|regionale|reg\.?le|autostrada|superstrada|tangenziale|raccordo|svincolo|km|migliara|quartiere|q\.?re|zona|z\.i)/;
+/** Matches a preposition before a number that belongs to the name: `VIA RAGAZZI DEL 99`. */
+const DEL_AT_END = /(?<![a-z])de(?:l|i|gli|lle)\s*$/;
 /** Matches a word at the end of a name that a number may belong to: `LOTTO 4`, `TRAVERSA 3`. */
 const NUMBERED_WORD = /(?<![a-z])(?:lotto|trav(?:ersa|\.)?|vico(?:lo)?|settore|comparto|is(?:olato|\.)?|scala|piano|pal(?:azzina|\.)?|edificio|corpo|blocco|uscita|strada|parco|scuola)\s*$/;
+
+/** Popes with a number who are saints. The names of other saints have no number: `VIA SAN CARLO 5`. */
+const CANONISED: ReadonlySet<string> = new Set(['celestino', 'gregorio', 'leone', 'pio']);
 
 /** Splits an address. @param address null if not published; a text of more than 500 characters is treated as null */
 export function splitAddress(address: string | null): SplitAddress {
@@ -87,7 +96,7 @@ const WITHOUT: HouseNumber = { number: null, exponent: null, colour: null };
 
 /** Compares a number with the text after the province, which may repeat the number. Returns no number if the two contradict each other, or for the number 0. */
 function compared(found: HouseNumber, repeated: string): HouseNumber {
-  const [, number, suffix] = /(?<!\d)(\d{1,4})(?!\d)(?:\s?\/\s?([a-z\d]{1,3}))?/.exec(repeated) ?? [];
+  const [, number, suffix] = /(?<!\d)(\d{1,4})(?!\d)(?:\s?\/\s?([a-z]|bis|ter|quater|quinquies|\d{1,3})(?![a-z\d]))?/.exec(repeated) ?? [];
   const exponent = suffix?.toUpperCase() ?? null;
   const isSame = number === undefined || (Number(number) === found.number && (exponent === null || found.exponent === null || exponent === found.exponent));
   return found.number === 0 || !isSame ? WITHOUT : { ...found, exponent: found.exponent ?? exponent };
@@ -102,8 +111,8 @@ function cut(text: string): Cut {
   if (YEAR.test(text)) return { street: text, ...WITHOUT };
   const [, street, ...found] = AT_END.exec(text) ?? AFTER_YEAR.exec(text) ?? [];
   if (street === undefined) return cutBeforeText(text) ?? { street: text, ...WITHOUT };
-  // In `STRADA STATALE 18` and `SS 115 KM 158`, the number is the road's number or a position along the road, not a house number.
-  if (/(?:(?<![a-z])km\.?|\+)$/.test(street) || findRoute(text)?.end === text.length) return { street: text, ...WITHOUT };
+  // In `STRADA STATALE 18`, `SS 115 KM 158` and `KM 44, 700`, the number is the road's number or a position along the road, not a house number.
+  if (/(?:(?<![a-z])km\.?(?:\s*\d+\s*,)?|\+)$/.test(street) || DEL_AT_END.test(street) || findRoute(text)?.end === text.length) return { street: text, ...WITHOUT };
   return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
 }
 
@@ -116,10 +125,10 @@ function cutBeforeText(text: string): Cut | null {
   const all = words(street);
   const type = takeType(all);
   const [before, last] = all.slice(-2);
-  if (type === null || before === undefined || last === undefined || /\s-\s/.test(street) || NOT_A_STREET.test(street) || NUMBERED_WORD.test(street)) return null;
+  if (type === null || before === undefined || last === undefined || /\s-\s/.test(street) || NOT_A_STREET.test(street) || NUMBERED_WORD.test(street) || DEL_AT_END.test(street)) return null;
   if (!all.slice(type.length).some(({ text: word }) => /^[a-z]{3}/.test(word) && !PARTICLES.has(word))) return null;
-  // In `VIA UMBERTO 1 - FRAZ. X` the number may belong to the king, and in `VIA XX SETTEMBRE 1870 - X` to the date.
-  const king = SAINTS.has(before.text) ? undefined : REGNAL.get(last.text);
+  // In `VIA UMBERTO 1 - FRAZ. X` and `VIA SAN PIO 10 - X` the number may belong to the king or pope, and in `VIA XX SETTEMBRE 1870 - X` to the date.
+  const king = SAINTS.has(before.text) && !CANONISED.has(last.text) ? undefined : REGNAL.get(last.text);
   if ((king !== undefined && Number(found[0]) <= king) || (MONTHS.has(last.text) && Number(found[0]) >= 1500)) return null;
   return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
 }

@@ -37,73 +37,120 @@ interface ForgetOptions {
 
 /**
  * Forgets a file, or uses a forgotten file again. If the refresh fails, even for a single region, the file returns to its previous state, and the regions that
- * the refresh published return to their earlier publications and holds.
+ * the refresh published return to their earlier publications and holds. A region without an earlier publication is refreshed again.
  * @param file path, name, or at least the first 8 characters of the sha256
  * @throws MappaleError `FILE_NOT_LOADED`, `FILE_NOT_UNIQUE` (exit 2)
  */
 export async function forget(context: Context, file: string, { undo = false, reason = null, accept = null }: ForgetOptions = {}): Promise<Forgotten> {
   const { database } = context;
-  const found = await database.query<{ fileId: number; name: string; source: string; vintage: string; sha256: string; isPath: boolean; forgotten: boolean }>(
-    operate('files_called'), [maskTaxCode(resolve(file)), maskTaxCode(basename(file)), file.toLowerCase()],
-  );
+  const [first, ...others] = await matching(database, file, undo);
+  const matches = [first, ...others];
+  const files = matches.map(({ fileId }) => fileId);
+  const use = (): Promise<unknown> => database.query(operate('unmark_forgotten'), [files]);
+  const leave = (why: string | null, at: string | null): Promise<unknown> => database.query(operate('mark_forgotten'), [files, why, at]);
+  const about = { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host };
+  await withRun(database, about, () => (undo ? use() : leave(reason, null)));
+  const before: Before = { published: await publications(database), held: await holds(database) };
+  const restore = async (): Promise<Restored> => {
+    await (undo ? leave(first.forgottenReason, first.forgottenAt) : use());
+    return restoreRegions(context, before, about);
+  };
+  // Refreshes all published regions. The refresh rebuilds only regions that use the file, because the other regions are not stale.
+  const report = await refresh(context, { ...OPTIONS, regions: null, accept }).catch(async (error: unknown) => {
+    for (const failure of (await restore()).failures) context.log.warn(failure.describe());
+    throw error;
+  });
+  const shown = matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 }));
+  if (report.failures.length === 0) return { files: shown, report, restored: [] };
+  // A region failed, for example at the quality gate. Other regions may have been published.
+  const { units, failures, restored } = await restore();
+  return { files: shown, report: { ...report, units: [...report.units, ...units], failures: [...report.failures, ...failures] }, restored };
+}
+
+const OPTIONS = { command: 'forget', data: null, parallel: 2, force: true } as const;
+
+interface FoundFile extends Record<string, unknown> {
+  readonly fileId: number;
+  readonly name: string;
+  readonly source: string;
+  readonly vintage: string;
+  readonly sha256: string;
+  readonly isPath: boolean;
+  /** Time at which the file was forgotten, in the form of PostgreSQL; null if the file is not forgotten. */
+  readonly forgottenAt: string | null;
+  readonly forgottenReason: string | null;
+}
+
+/** Returns the files that match, which have the same bytes. @param undo true to find forgotten files */
+async function matching(database: Database, file: string, undo: boolean): Promise<[FoundFile, ...FoundFile[]]> {
+  const found = await database.query<FoundFile>(operate('files_called'), [maskTaxCode(resolve(file)), maskTaxCode(basename(file)), file.toLowerCase()]);
   const byPath = found.filter(({ isPath }) => isPath);
-  const matches = (byPath.length > 0 ? byPath : found).filter(({ forgotten }) => forgotten === undo);
-  const [first] = matches;
+  const [first, ...others] = (byPath.length > 0 ? byPath : found).filter(({ forgottenAt }) => (forgottenAt !== null) === undo);
   if (first === undefined) {
     throw new MappaleError(undo ? 'no forgotten file matches' : 'no loaded file matches', {
       code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'List the loaded files.', fix: 'npx mappale status',
     });
   }
-  const digests = [...new Set(matches.map(({ sha256 }) => sha256))];
-  if (digests.length > 1) {
+  if (others.some(({ sha256 }) => sha256 !== first.sha256)) {
     throw new MappaleError('several files match', {
-      code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file, detail: `expected one file, found ${matches.map(({ name, vintage, sha256 }) => `${name} (${vintageText(vintage)}, ${sha256.slice(0, 12)})`).join(', ')}`,
-      hint: 'Use the first characters of the sha256 instead.', fix: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}${undo ? ' --undo' : ''}`,
+      code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file,
+      detail: `expected one file, found ${[first, ...others].map(({ name, vintage, sha256 }) => `${name} (${vintageText(vintage)}, ${sha256.slice(0, 12)})`).join(', ')}`,
+      hint: 'Use the first characters of the sha256 instead.', fix: `npx mappale forget ${first.sha256.slice(0, 12)}${undo ? ' --undo' : ''}`,
     });
   }
-  const files = matches.map(({ fileId }) => fileId);
-  const mark = (state: 'forgotten' | 'loaded'): Promise<unknown> => (
-    state === 'forgotten' ? database.query(operate('mark_forgotten'), [files, reason]) : database.query(operate('unmark_forgotten'), [files])
-  );
-  const [before, after] = undo ? ['forgotten', 'loaded'] as const : ['loaded', 'forgotten'] as const;
-  const about = { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host };
-  await withRun(database, about, () => mark(after));
-  const options = { command: 'forget', data: null, parallel: 2, force: true };
-  const [published, held] = [await publications(database), await holds(database)];
-  const restored: number[] = [];
-  /** Restores the previous state of the file and of the regions that were published in the meantime. */
-  const restore = async (): Promise<Pick<RefreshReport, 'units' | 'failures'>> => {
-    await mark(before);
-    const changed = [...await publications(database)].filter(([region, tables]) => textOf(tables) !== textOf(published.get(region))).map(([region]) => region);
-    if (changed.length === 0) return { units: [], failures: [] };
+  return [first, ...others];
+}
+
+type Publications = Awaited<ReturnType<typeof publications>>;
+
+/** Publications and holds of the regions before a refresh. */
+interface Before {
+  readonly published: Publications;
+  readonly held: ReadonlyMap<number, Hold>;
+}
+
+interface Restored extends Pick<RefreshReport, 'units' | 'failures'> {
+  /** Codes of the regions whose earlier publication is current again. */
+  readonly restored: readonly number[];
+}
+
+/** Restores the regions that a refresh has published. A region that cannot be restored is listed as a failure. */
+async function restoreRegions(context: Context, { published, held }: Before, about: Parameters<typeof withRun>[1]): Promise<Restored> {
+  const { database } = context;
+  const [restored, left, failures]: [number[], number[], MappaleError[]] = [[], [], []];
+  const units: RefreshReport['units'][number][] = [];
+  const changed = [...await publications(database)].filter(([region, tables]) => textOf(tables) !== textOf(published.get(region))).map(([region]) => region);
+  if (changed.length === 0) return { units, failures, restored };
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
     try {
-      // A rollback restores exactly the earlier publication. A refresh would also publish files that a rollback or the quality gate kept back.
-      await withRun(database, about, async ({ runId }) => {
-        for (const region of changed.sort((one, other) => one - other)) {
-          if (await restorePublication(database, { region, runId }, published.get(region), held.get(region))) restored.push(region);
-        }
-      });
-      const left = changed.filter((region) => region > 0 && !restored.includes(region));
-      if (left.length === 0) return { units: [], failures: [] };
-      // The quality gate compares with the tables that were just published, and must not refuse to restore the earlier tables.
-      const restoring = { who: who(context.config.host), why: 'forget failed, and the regions are restored' };
-      return await refresh(context, { ...options, regions: left, accept: restoring });
+      await work();
     } catch (error) {
       if (!(error instanceof MappaleError)) throw error;
-      return { units: [], failures: [error] };
+      failures.push(error);
     }
   };
-  // Refreshes all published regions. The refresh rebuilds only regions that use the file, because the other regions are not stale.
-  let report = await refresh(context, { ...options, regions: null, accept }).catch(async (error: unknown) => {
-    await restore();
-    throw error;
-  });
-  if (report.failures.length > 0) {
-    // A region failed, for example at the quality gate. Other regions may have been published.
-    const { units, failures } = await restore();
-    report = { ...report, units: [...report.units, ...units], failures: [...report.failures, ...failures] };
+  // A rollback restores exactly the earlier publication. A refresh would also publish files that a rollback or the quality gate kept back.
+  await attempt(() => withRun(database, about, async ({ runId }) => {
+    for (const region of changed.sort((one, other) => one - other)) {
+      await attempt(async () => {
+        const isRestored = await restorePublication(database, { region, runId }, published.get(region), held.get(region));
+        (isRestored ? restored : left).push(region);
+      });
+    }
+  }));
+  // The quality gate compares with the tables that were just published, and must not refuse to restore the earlier tables. Checks the first publication of a
+  // region as usual.
+  const restoring = { who: who(context.config.host), why: 'forget failed, and the regions are restored' };
+  for (const [wasPublished, accept] of [[true, restoring], [false, null]] as const) {
+    const regions = left.filter((region) => region > 0 && published.has(region) === wasPublished);
+    if (regions.length === 0) continue;
+    await attempt(async () => {
+      const done = await refresh(context, { ...OPTIONS, regions, accept });
+      units.push(...done.units);
+      failures.push(...done.failures);
+    });
   }
-  return { files: matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 })), report, restored };
+  return { units, failures, restored };
 }
 
 /**

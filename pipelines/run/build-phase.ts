@@ -11,6 +11,7 @@ import { vintageText } from '../contract/vintage.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
+import { bytesKey, type LoadedFile } from '../ledger/current-files.ts';
 import { HeldBack, releaseHold } from '../ledger/hold.ts';
 import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
 import type { Acceptance } from '../ledger/ledger.ts';
@@ -151,7 +152,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   const joined = await run.step('join', name, () => join(database, region, products, published, { sources, inventory, log, parallel, mostChanged: options.mostChanged ?? MOST_CHANGED }),
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
-  const newFiles = await newFilesOf(database, region, layers);
+  const newFiles = await newFilesOf(database, region, layers, inventory.files);
   const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, newFiles, log, parallel }));
   // Runs after the quality gate, because the gate's message has more details. The gate does not detect that a small comune is missing.
   const fewer = await refuseFewer(database, sources, region, layers, options.accept);
@@ -170,11 +171,17 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   };
 }
 
-/** Returns the names of the current files that the publication does not use, with source and vintage. Returns none if the region is not published. */
-async function newFilesOf(database: Database, region: number, layers: readonly CurrentLayer[]): Promise<string[]> {
-  const known = new Set((await database.query<{ id: number }>(statementsOf('ledger')('published_files'), [region])).map(({ id }) => id));
-  if (known.size === 0) return [];
-  const added = layers.flatMap(({ current }) => current.files.map(({ file }) => file)).filter(({ fileId }) => !known.has(fileId));
+/**
+ * Returns the names of the current files whose bytes the publication does not use, with source and vintage. Returns none if the region is not published.
+ * @param loaded all loaded files, including superseded files
+ */
+async function newFilesOf(database: Database, region: number, layers: readonly CurrentLayer[], loaded: readonly LoadedFile[]): Promise<string[]> {
+  const published = new Set((await database.query<{ id: number }>(statementsOf('ledger')('published_files'), [region])).map(({ id }) => id));
+  if (published.size === 0) return [];
+  // A file that was read again after an update of the program has a new id.
+  const known = new Set(loaded.filter(({ fileId }) => published.has(fileId)).map(bytesKey));
+  const current = layers.flatMap((layer) => layer.current.files.map(({ file }) => file));
+  const added = current.filter((file) => !published.has(file.fileId) && !known.has(bytesKey(file)));
   return [...new Set(added.map(({ name, sourceId, vintage }) => `${name} (${sourceId} ${vintageText(vintage)})`))].sort();
 }
 

@@ -80,9 +80,11 @@ describe('reading indicators', () => {
       ['Comuni_2023.zip', ['Catania_2023_sezioni', 'Roma_2023_sezioni'], 'R02_Finta_2023_sezioni.csv'],
     ] as const) {
       await writeXlsx(workbook, names[0], cells(table));
-      const entries = [...names.map((name) => `${name}.xlsx`), 'TRACCIATO FILE COMUNALI.xlsx'];
+      const workbooks = [...names.map((name) => `${name}.xlsx`), 'TRACCIATO FILE COMUNALI.xlsx'];
+      // Files of macOS and of a program that has a workbook open.
+      const others = names.flatMap((name) => [`__MACOSX/._${name}.xlsx`, `~$${name}.xlsx`]);
       const path = join(folder, zip);
-      await writeZip(path, entries.map((name): ZipEntry => [name, readFileSync(workbook)]));
+      await writeZip(path, [...workbooks.map((name): ZipEntry => [name, readFileSync(workbook)]), ...others.map((name): ZipEntry => [name, Buffer.from('x')])]);
       expect(await recognition(path), zip).toMatchObject({ role: 'indicators', vintage: zip.slice(7, 11), region: null, complete: false });
       const { members } = await collect(source, path, { role: 'indicators' });
       expect(members.map((member) => member.path), zip).toEqual(names.map((name) => `${name}.xlsx`));

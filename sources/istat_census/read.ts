@@ -20,8 +20,11 @@ const VALUES = Object.keys(INDICATOR_COLUMNS);
 /** Number of CSV records after which the reader waits for the database. */
 const BATCH = 500;
 
-/** Pattern of the entries of a zip that contain indicators, of a region (`R18_Calabria_2023_sezioni.xlsx`) or of a comune (`Catania_2023_sezioni.xlsx`). */
-export const INDICATOR_FILE = /(?:^|\/)(?=[^/]*\.(?:xlsx|csv)$)(?:R\d{2}_[^/]*|[^/]*_20\d{2}_)sezioni/i;
+/**
+ * Pattern of the entries of a zip that contain indicators, of a region (`R18_Calabria_2023_sezioni.xlsx`) or of a comune (`Catania_2023_sezioni.xlsx`). Ignores
+ * files of macOS (`._R18…`) and of open workbooks (`~$R18…`).
+ */
+export const INDICATOR_FILE = /(?:^|\/)(?![.~])(?=[^/]*\.(?:xlsx|csv)$)(?:R\d{2}_[^/]*|[^/]*_20\d{2}_)sezioni/i;
 
 /**
  * Returns the reference year of a table of indicators, from its header and its file name.

@@ -157,7 +157,7 @@ async function regionOfTable(probe: Probe, shp: string): Promise<number | null> 
 
 export default defineSource({
   manifest,
-  names: [/^R\d{2}_[^/]*sezioni[^/]*\.(?:xlsx|csv)$/i, /^R\d{2}_21[^/]*\.(?:zip|shp)$/i, /^Dati_regionali_\d{4}\.zip$/i],
+  names: [/^R\d{2}_[^/]*sezioni[^/]*\.(?:xlsx|csv)$/i, /^R\d{2}_21[^/]*\.(?:zip|shp)$/i, /^(?:Dati_regionali|Comuni)_\d{4}\.zip$/i, /_\d{4}_sezioni\.(?:xlsx|csv)$/i],
   tables: {
     raw_census_section: { section_id: 'text not null', region_code: 'int2 not null', istat_code: 'text not null', tipo_loc: 'int2', population: 'int4', households: 'int4', geom: 'geometry not null' },
     raw_census_indicator: INDICATOR_COLUMNS,

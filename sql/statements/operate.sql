@@ -57,7 +57,8 @@ select
   f.vintage,
   f.sha256,
   f.path = $1 as "isPath",
-  f.forgotten_at is not null as forgotten
+  f.forgotten_at::text as "forgottenAt",
+  f.forgotten_reason as "forgottenReason"
 from ledger.file f
 join ledger.release r using (release_id)
 where r.state = 'loaded'
@@ -328,7 +329,7 @@ limit $3
 -- statement: mark_forgotten
 update ledger.file
 set
-  forgotten_at = now(),
+  forgotten_at = coalesce($3::timestamptz, now()),
   forgotten_reason = $2
 where file_id = any ($1::int4[])
 

@@ -62,7 +62,7 @@ export async function writeMarkup(database: Database): Promise<string[]> {
  * the same process share a cache of the licences by id.
  */
 async function writeCitations(database: Database): Promise<void> {
-  for (const { citation, licenses } of await database.query<{ citation: string; licenses: string[] }>('select citation::text, licenses from ledger.citation')) {
+  for (const { citation, licenses } of await database.query<{ citation: string; licenses: string[] }>("select citation::text, licenses from ledger.citation where licenses <> '{}'")) {
     const marked = licenses.map((license) => {
       const { attribution, license: terms, source, ...rest } = JSON.parse(license) as Record<string, unknown>;
       const texts = { attribution, license: terms, source };

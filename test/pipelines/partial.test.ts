@@ -284,6 +284,21 @@ describeDatabase('files of a region', (engine) => {
     await expect(refresh(context, loadOptions([empty], [MOLISE]))).rejects.toMatchObject({ code: 'DATA_EMPTY', exitCode: 2 });
   });
 
+  it('keep the time and the reason of forget if forget --undo fails', async () => {
+    await only(/^MOLISE/, /^classificazione/, ...LISTS);
+    expect(codes(await load())).toEqual([]);
+    const name = (await readdir(folder)).find((each) => each.startsWith('classificazione'))!;
+    expect((await forget(context, name, { reason: 'a test', accept: { who: 'test', why: 'a test' } })).report.failures).toEqual([]);
+    await mkdir(at('again'));
+    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
+    expect(codes(await load())).toEqual(['FILES_CONTRADICT 3']);
+    const state = (): Promise<unknown[]> => context.database.query('select forgotten_at::text, forgotten_reason from ledger.file where forgotten_at is not null');
+    const before = await state();
+    expect(before).toEqual([{ forgotten_at: expect.any(String), forgotten_reason: 'a test' }]);
+    expect(codes((await forget(context, name, { undo: true })).report)).toEqual(['FILES_CONTRADICT 3']);
+    expect(await state()).toEqual(before);
+  });
+
   it('are used again in all regions if forget fails in one of the regions', async () => {
     // Without a list of comuni, two regions may have the same comune.
     const national = await syntheticFiles(200, 11, { only: ['ade_cadastre', 'ingv_mps04'] });

@@ -28,6 +28,7 @@ describe('an address on one line', () => {
     ['VIA ROMA N.8', ['via'], ['roma'], 8, null], ['VIA ROMA N.8/A', ['via'], ['roma'], 8, 'A'], ['VIA ROMA,N°12', ['via'], ['roma'], 12, null], ['VIA LOCATELLIN.1', ['via'], ['locatelli'], 1, null],
     ['PIAZZA PAPA GIOVANNI XXIIIN.19', ['piazza'], ['23', 'giovanni'], 19, null], ['VIA LIBERTA\'6', ['via'], ['liberta'], 6, null], ['VIA PIO XII18', ['via'], ['12', 'pio'], 18, null], ['VIA IV NOVEMBRE 1918 8', ['via'], ['1918', '4', 'novembre'], 8, null],
     ['VIA ROMA 102 32016, ALPAGO (BL) 102 32016', ['via'], ['roma'], 102, null], ['VIA GENTILE 54 70126, BARI (BA) 54/C 70125', ['via'], ['gentile'], 54, 'C'], ['VIA DANTE 11 61045, PERGOLA (PU) snc 61045', ['via'], ['dante'], 11, null],
+    ['VIA DANTE 11 61045, PERGOLA (PU) 11/SNC', ['via'], ['dante'], 11, null], ['VIA SAN CARLO 5 - RONE', ['via'], ['carlo', 'san'], 5, null],
     ['VIA ROMA 111, 15039 - -', ['via'], ['roma'], 111, null], ['VIA ROMA N.100 100 20033', ['via'], ['roma'], 100, null],
   ] as const)('is split although text, a CAP or a second number follows the number, or a letter precedes it: %j', (address, streetTypes, streetWords, number, exponent) => {
     expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour: null });
@@ -48,7 +49,10 @@ describe('an address on one line', () => {
     'VIA UMBERTO 1 - FRAZ. RONE', 'VIA GIOVANNI 23 LOC. RONE', 'Q.RE MILANO 3 - BASIGLIO EST', 'STRADA MIGLIARA 47 - BORGO SAN DONATO', 'VIA ROMA TRAVERSA 3 - RONE', 'STRADA PROV.LE N.49 TRAV. RICCIARDI',
     'VIA COLLATINA 402-E/D', 'VIA DEL CASSANO 181-ABC', 'VIALE CAMPI ELISI 01-gen', 'VIA PLATEJA N. 49 A/B', 'VIA LARGO MICARELLI (EX LARGO CASTELLO N. 7)',
     'VIA TARLATI 0', 'STRADA MARSICANA KM 44,700', 'SS 18 KM 399 + 630', 'VIA MONTENERO 30 04017, SAN FELICE CIRCEO (LT) 34 04017', 'VIA EUGANEA 10/B 35037, TEOLO (PD) 10/A 35037', 'VIA DE PRETIS SNC, 86100 - -',
-  ])('has no number if the number may belong to a name, a road or a list of suffixes, or if two numbers differ: %s', (address) => {
+    'VIA CASILINA, 00133 - ROMA', 'VIA CASILINA 00133 (ROMA)', 'VIA ROMA, 00185, ROMA', 'VIA ROMA 86020 - RONE', 'VIA GRAMSCI N. 5 ROSSO GENOVA', 'VIA GRAMSCI 5/ROSSO - GENOVA',
+    'VIA GRAMSCI 5 (ROSSO)', 'VIA ROMA N. 5 BIS RONE', 'VIA ROMA 5-BIS/A', 'VIA RAGAZZI DEL 99', 'VIA RAGAZZI DEL 99 - RONE', 'VIA MARTIRI DEL 1944 LOC. RONE', 'PIAZZA SAN PIO 10 - RONE',
+    'STRADA MARSICANA KM 44, 700',
+  ])('has no number if the number may belong to a name, a CAP, a road, a colour or a list of suffixes, or if two numbers differ: %s', (address) => {
     expect(splitAddress(address)).toMatchObject({ number: null, exponent: null });
   });
 
