@@ -27,8 +27,10 @@ const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)([^()]{0,
 /** Matches a number that is written twice, as in `VIA ROMA N.100 100`, where the list has separate fields for the address and the number. */
 const TWICE = /(?<=[\s.°])(\d{1,5}(?:\/[a-z\d]{1,2})?)\s+\1$/;
 const MARK = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)';
+/** Suffixes that are words. */
+const BIS = 'bis|ter|quater|quinquies';
 const RANGE = '(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?';
-const NUMBER = `${MARK}?${RANGE}(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?`;
+const NUMBER = `${MARK}?${RANGE}(?:\\s*[/\\\\-]?\\s*(${BIS}|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?`;
 /**
  * Matches the end of a word before a house number without a space, as in `VIA ROMA15`, `VIA LIBERTA'6` and `VIA PIO XII1`. A first word such as `SPBS11`, a
  * short word and a code such as `exSS581` name a road. In `DELL'8 MARZO`, a consonant precedes the apostrophe.
@@ -38,10 +40,11 @@ const GLUED = /(?<=[ .'])(?!(?:ex)?s[cprs][a-z]{0,2}\d)([a-z]{4,}|[a-z]+[aeiou]'
 const GLUED_MARK = /(?<=[a-z'])(?<!(?<![a-z])[gt]e)(?=n[.°]\d)/g;
 const ALONE = new RegExp(`^\\s*${NUMBER}\\s*$`);
 const AT_END = new RegExp(`^(.*[^\\s\\d])[\\s]+${NUMBER}\\s*$`);
+const MONTH = [...MONTHS].join('|');
 /** Matches a number after a date with a year: `VIA IV NOVEMBRE 1918 8`. */
-const AFTER_YEAR = new RegExp(`^(.*(?:${[...MONTHS].join('|')})\\s+1[5-9]\\d\\d)\\s+${NUMBER}\\s*$`);
+const AFTER_YEAR = new RegExp(`^(.*(?:${MONTH})\\s+1[5-9]\\d\\d)\\s+${NUMBER}\\s*$`);
 /** Matches a year at the end of a street's name: `VIA XX SETTEMBRE 1870`. */
-const YEAR = new RegExp(`(?<![a-z])(?:${[...MONTHS].join('|')})\\s+(?:1[5-9]|20)\\d\\d$`);
+const YEAR = new RegExp(`(?<![a-z])(?:${MONTH})\\s+(?:1[5-9]|20)\\d\\d$`);
 const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|senza\s+numero(?:\s+civico)?)\s*$/;
 
 /** Text that may follow a number: a place or a note after a dash, comma, slash or parenthesis, or after a word such as `LOC.` or `ANGOLO`. */
@@ -53,14 +56,14 @@ const TEXT = [
   "\\s+(?:loc(?:alita'?)?|fr(?:az(?:ione)?)?|f\\.?ne|ang(?:olo)?|c/o|presso)(?![a-z])[^\\d]*",
   '\\s+int(?:erno|\\.)?\\s*[a-z\\d]{1,3}',
 ].join('|');
-const SUFFIX = "(?:\\s*[/-]?\\s*(bis|ter|quater|quinquies|[a-z]|(?<=/\\s*)\\d{1,3})(?![a-z\\d/.']))?";
+const SUFFIX = `(?:\\s*[/-]?\\s*(${BIS}|[a-z]|(?<=/\\s*)\\d{1,3})(?![a-z\\d/.']))?`;
 /** Number before text. A CAP has five digits: `VIA CASILINA, 00133 - ROMA`. */
 const SHORT_RANGE = '(\\d{1,4})(?!\\d)(?:\\s?-\\s?\\d{1,4}(?!\\d))?';
 /** Excludes text that belongs to the number: `5 (ROSSO)`, `5-BIS/A`. Without its colour or suffix, a number is a different number. */
-const OTHER_TEXT = '(?!\\s*[-,/(]?\\s*(?:ross[oa]|ner[oa]|bis|ter|quater|quinquies)(?![a-z]))';
+const OTHER_TEXT = `(?!\\s*[-,/(]?\\s*(?:ross[oa]|ner[oa]|${BIS})(?![a-z]))`;
 const BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+${MARK}?${SHORT_RANGE}${SUFFIX}${OTHER_TEXT}(?:${TEXT})$`);
 /** Matches a number that `N.` marks. Any text may follow such a number: `VIA TRIESTE N.55 QUARTO D'ALTINO`. */
-const MARKED_BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+n[.°]\\s*${SHORT_RANGE}(?:/?(bis|ter|quater|quinquies|[a-z])(?![a-z/.']))?${OTHER_TEXT}\\s+(?:[a-z]{2}|[a-z]\\.)[^\\d]*$`);
+const MARKED_BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+n[.°]\\s*${SHORT_RANGE}(?:/?(${BIS}|[a-z])(?![a-z/.']))?${OTHER_TEXT}\\s+(?:[a-z]{2}|[a-z]\\.)[^\\d]*$`);
 /** Matches a road, a district or a building. A number in such a name is rarely a house number. */
 const NOT_A_STREET = /(?<![a-z])(?:s\.?\s?[spr]\.?(?![a-z'])|statale|prov(?!e)|regionale|reg\.?le|autostrada|superstrada|tangenziale|raccordo|svincolo|km|migliara|quartiere|q\.?re|zona|z\.i)/;
 /** Matches a preposition before a number that belongs to the name: `VIA RAGAZZI DEL 99`. */

@@ -8,7 +8,6 @@ import { findRegion, regionName, regionSlug } from '../contract/regions.ts';
 import { sourceOfLayer } from '../contract/registry.ts';
 import { schemaOf, type Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
-import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { bytesKey, type LoadedFile } from '../ledger/current-files.ts';
@@ -109,7 +108,7 @@ async function tryBuild(refreshing: Refreshing, build: Build, tables: number): P
   const published = new Set((await context.database.query<{ id: number }>(statementsOf('ledger')('published_files'), [region])).map(({ id }) => id));
   for (let next: Build | null = build; next !== null;) {
     const now: Build = next;
-    const tried = await trouble.attempt(() => buildOrHold(refreshing, now, tables));
+    const tried = await trouble.attempt(() => buildOrHold(refreshing, now, { published, tables }));
     if ('done' in tried) return tried.done;
     const omission = omissionInBuild(tried.failure, region, now.inventory, published, context.sources);
     if (omission === null) return NOTHING_BUILT;
@@ -122,9 +121,16 @@ async function tryBuild(refreshing: Refreshing, build: Build, tables: number): P
   return NOTHING_BUILT;
 }
 
-async function buildOrHold(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
+interface BuildOptions {
+  /** Ids of the files that the region's publication uses. */
+  readonly published: ReadonlySet<number>;
+  /** Number of tables to build in parallel. */
+  readonly tables: number;
+}
+
+async function buildOrHold(refreshing: Refreshing, build: Build, options: BuildOptions): Promise<BuildPhase> {
   try {
-    const report = await buildOne(refreshing, build, tables);
+    const report = await buildOne(refreshing, build, options);
     return { reports: report === null ? [] : [report], heldBack: [] };
   } catch (error) {
     if (!(error instanceof HeldBack)) return rethrow(error, { region: regionSlug(build.job.region) });
@@ -134,7 +140,9 @@ async function buildOrHold(refreshing: Refreshing, build: Build, tables: number)
 }
 
 /** Builds, checks and publishes a region. @returns null if no table of the region is stale */
-async function buildOne({ context, run, options }: Refreshing, { job, inventory }: Build, parallel: number): Promise<BuildReport | null> {
+async function buildOne(
+  { context, run, options }: Refreshing, { job, inventory }: Build, { published: files, tables: parallel }: BuildOptions,
+): Promise<BuildReport | null> {
   const { database, sources, log } = context;
   const { region, products, published, missing } = job;
   const startedAt = performance.now();
@@ -152,7 +160,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   const joined = await run.step('join', name, () => join(database, region, products, published, { sources, inventory, log, parallel, mostChanged: options.mostChanged ?? MOST_CHANGED }),
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
-  const newFiles = await newFilesOf(database, region, layers, inventory.files);
+  const newFiles = newFilesOf(files, layers, inventory.files);
   const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, newFiles, log, parallel }));
   // Runs after the quality gate, because the gate's message has more details. The gate does not detect that a small comune is missing.
   const fewer = await refuseFewer(database, sources, region, layers, options.accept);
@@ -173,10 +181,10 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
 
 /**
  * Returns the names of the current files whose bytes the publication does not use, with source and vintage. Returns none if the region is not published.
+ * @param published ids of the files that the publication uses
  * @param loaded all loaded files, including superseded files
  */
-async function newFilesOf(database: Database, region: number, layers: readonly CurrentLayer[], loaded: readonly LoadedFile[]): Promise<string[]> {
-  const published = new Set((await database.query<{ id: number }>(statementsOf('ledger')('published_files'), [region])).map(({ id }) => id));
+function newFilesOf(published: ReadonlySet<number>, layers: readonly CurrentLayer[], loaded: readonly LoadedFile[]): string[] {
   if (published.size === 0) return [];
   // A file that was read again after an update of the program has a new id.
   const known = new Set(loaded.filter(({ fileId }) => published.has(fileId)).map(bytesKey));

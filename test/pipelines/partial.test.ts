@@ -56,6 +56,22 @@ describeDatabase('files of a region', (engine) => {
     }, { modified: '2026-08-01' });
     await rewriteZip(at('MOLISE.zip'), (path, content) => (path.includes('/Z002_') && path.endsWith('_ple.gml') ? Buffer.from(content.toString('utf8').replace('<wfs:member>', `${stolen}<wfs:member>`)) : content), { modified: '2026-08-02' });
   };
+  /** Adds a second file of Molise with the same day and different content. Molise can then not be built. */
+  const contradictMolise = async (): Promise<void> => {
+    await mkdir(at('again'));
+    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
+  };
+  /** Loads Molise and Abruzzo with the same parcels, and a seismic grid of both regions. Without a list of comuni, two regions may have the same comune. */
+  const loadTwoRegions = async (): Promise<void> => {
+    const national = await syntheticFiles(200, 11, { only: ['ade_cadastre', 'ingv_mps04'] });
+    try {
+      for (const name of await readdir(national.folder)) await copyFile(join(national.folder, name), at(name));
+    } finally {
+      await national.remove();
+    }
+    await copyFile(at('MOLISE.zip'), at('ABRUZZO.zip'));
+    expect(codes(await load({}, null))).toEqual([]);
+  };
   const LISTS = [/^Elenco/, /^comuni-sopp/];
 
   beforeAll(async () => {
@@ -289,8 +305,7 @@ describeDatabase('files of a region', (engine) => {
     expect(codes(await load())).toEqual([]);
     const name = (await readdir(folder)).find((each) => each.startsWith('classificazione'))!;
     expect((await forget(context, name, { reason: 'a test', accept: { who: 'test', why: 'a test' } })).report.failures).toEqual([]);
-    await mkdir(at('again'));
-    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
+    await contradictMolise();
     expect(codes(await load())).toEqual(['FILES_CONTRADICT 3']);
     const state = (): Promise<unknown[]> => context.database.query('select forgotten_at::text, forgotten_reason from ledger.file where forgotten_at is not null');
     const before = await state();
@@ -300,64 +315,45 @@ describeDatabase('files of a region', (engine) => {
   });
 
   it('are used again in all regions if forget fails in one of the regions', async () => {
-    // Without a list of comuni, two regions may have the same comune.
-    const national = await syntheticFiles(200, 11, { only: ['ade_cadastre', 'ingv_mps04'] });
-    try {
-      for (const name of await readdir(national.folder)) await copyFile(join(national.folder, name), at(name));
-      await copyFile(at('MOLISE.zip'), at('ABRUZZO.zip'));
-      expect(codes(await load({}, null))).toEqual([]);
-      const mapped = (): Promise<unknown[]> => context.database.query(
-        'select core.region_of(fid)::int4 as region, count(*) filter (where pga_g is not null)::int4 as n from section.risk group by 1 order by 1',
-      );
-      const before = await mapped();
-      expect(before).toEqual([{ region: ABRUZZO, n: expect.any(Number) }, { region: MOLISE, n: expect.any(Number) }]);
-      // Molise cannot be built, because two files of Molise contradict each other.
-      await mkdir(at('again'));
-      await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
-      expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
-      const { report, restored } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
-      expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
-      expect([report.units.map(({ unit }) => unit), restored]).toEqual([[ABRUZZO], [ABRUZZO]]);
-      expect(await mapped()).toEqual(before);
-      expect(await context.database.query('select unit_code from ledger.hold')).toEqual([]);
-      expect(await context.database.query('select name from ledger.file where forgotten_at is not null')).toEqual([]);
-    } finally {
-      await national.remove();
-    }
+    await loadTwoRegions();
+    const mapped = (): Promise<unknown[]> => context.database.query(
+      'select core.region_of(fid)::int4 as region, count(*) filter (where pga_g is not null)::int4 as n from section.risk group by 1 order by 1',
+    );
+    const before = await mapped();
+    expect(before).toEqual([{ region: ABRUZZO, n: expect.any(Number) }, { region: MOLISE, n: expect.any(Number) }]);
+    await contradictMolise();
+    expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
+    const { report, restored } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
+    expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
+    expect([report.units.map(({ unit }) => unit), restored]).toEqual([[ABRUZZO], [ABRUZZO]]);
+    expect(await mapped()).toEqual(before);
+    expect(await context.database.query('select unit_code from ledger.hold')).toEqual([]);
+    expect(await context.database.query('select name from ledger.file where forgotten_at is not null')).toEqual([]);
   });
 
   it('leave a rolled back region on its publication and keep the hold if forget fails in a different region', async () => {
-    const national = await syntheticFiles(200, 11, { only: ['ade_cadastre', 'ingv_mps04'] });
-    try {
-      for (const name of await readdir(national.folder)) await copyFile(join(national.folder, name), at(name));
-      await copyFile(at('MOLISE.zip'), at('ABRUZZO.zip'));
-      expect(codes(await load({}, null))).toEqual([]);
-      const state = async (): Promise<unknown[]> => [
-        ...await context.database.query('select core.region_of(fid)::int4 as region, count(*)::int4 as parcels, count(pga_g)::int4 as mapped from core.parcel left join section.risk using (fid) group by 1 order by 1'),
-        ...await context.database.query("select unit_code::int4 as region, kind, fingerprint, reason, held_by, date_trunc('second', held_at) as held_at from ledger.hold order by 1"),
-      ];
-      await rewriteZip(at('ABRUZZO.zip'), withoutOneParcel, { modified: '2026-08-01' });
-      expect(codes(await load({}, null))).toEqual([]);
-      await rollback(context.database, ABRUZZO, await openRun(context.database));
-      await context.database.query("update ledger.hold set held_by = 'ada@desk', held_at = '2026-05-01T10:00:00Z'");
-      await mkdir(at('again'));
-      await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
-      expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
-      const before = await state();
-      const { report } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
-      expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
-      expect(await state()).toEqual(before);
-      expect((await preview(context, loadOptions([folder], [ABRUZZO]))).plan.held.join()).toMatch(/Abruzzo was rolled back by .*unpin/);
-    } finally {
-      await national.remove();
-    }
+    await loadTwoRegions();
+    const state = async (): Promise<unknown[]> => [
+      ...await context.database.query('select core.region_of(fid)::int4 as region, count(*)::int4 as parcels, count(pga_g)::int4 as mapped from core.parcel left join section.risk using (fid) group by 1 order by 1'),
+      ...await context.database.query("select unit_code::int4 as region, kind, fingerprint, reason, held_by, date_trunc('second', held_at) as held_at from ledger.hold order by 1"),
+    ];
+    await rewriteZip(at('ABRUZZO.zip'), withoutOneParcel, { modified: '2026-08-01' });
+    expect(codes(await load({}, null))).toEqual([]);
+    await rollback(context.database, ABRUZZO, await openRun(context.database));
+    await context.database.query("update ledger.hold set held_by = 'ada@desk', held_at = '2026-05-01T10:00:00Z'");
+    await contradictMolise();
+    expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
+    const before = await state();
+    const { report } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
+    expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
+    expect(await state()).toEqual(before);
+    expect((await preview(context, loadOptions([folder], [ABRUZZO]))).plan.held.join()).toMatch(/Abruzzo was rolled back by .*unpin/);
   });
 
   it('are not published if two have the same age and different content, and the error names both files', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
-    await mkdir(at('again'));
-    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
+    await contradictMolise();
     const report = await load();
     expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
     expect(report.failures[0]!.at).toBe('MOLISE.zip, MOLISE.zip');
