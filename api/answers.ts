@@ -19,7 +19,7 @@ const matched = {
 const problem = {
   title: z.string().describe('Meaning of the HTTP status'),
   status: z.int().min(100).max(599).describe('HTTP status of the response'),
-  detail: z.string().describe('Description for people'),
+  detail: z.string().describe('Human-readable description'),
 };
 
 export const status = z.looseObject({ type: z.string().describe('urn:mappale:status:ok, or urn:mappale:error: and the error code'), ...problem })
@@ -29,7 +29,7 @@ export const error = z.strictObject({
   type: z.string().regex(/^urn:mappale:error:[A-Z_]+$/).describe('urn:mappale:error: and the error code'),
   ...problem,
   error: z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]).describe('Error code for programs'),
-  message: z.string().describe('Description of the error and of accepted values, for people'),
+  message: z.string().describe('Human-readable description of the error and of accepted values'),
   details: z.record(z.string(), z.unknown()).optional().describe('Details for programs, such as parameter, allowed and retry_after_seconds'),
 }).meta({ id: 'Error', description: 'Error response' });
 

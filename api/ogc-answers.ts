@@ -13,7 +13,7 @@ const link = z.strictObject({
   href: z.string().describe('URL of the target'),
   rel: z.string().describe('Relation of the target to this document, such as self, next, items, collection, data, conformance, service-desc, service-doc or license'),
   type: z.string().optional().describe('Media type of the target'),
-  title: z.string().optional().describe('Title of the link, for people'),
+  title: z.string().optional().describe('Human-readable title of the link'),
 }).meta({ id: 'Link', description: 'Link to another document' });
 
 const links = z.array(link).describe('Links to other documents');
@@ -30,7 +30,7 @@ export const conformance = z.strictObject({
 
 export const collection = z.strictObject({
   id: z.string().describe('Name of the collection in paths'),
-  title: z.string().describe('Title of the collection, for people'),
+  title: z.string().describe('Human-readable title of the collection'),
   description: z.string().describe('Description of the collection'),
   links,
   extent: z.strictObject({

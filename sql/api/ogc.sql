@@ -19,7 +19,7 @@ language sql stable as $$
     0
   )::json
 $$;
-comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geometry in a given coordinate system. Argument p_digits is the number of decimals. If p_swap is true, each coordinate has y before x';
+comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geometry in a given coordinate system. Argument p_digits is the number of decimals. If p_swap is true, y comes before x in each position';
 
 create or replace function api.in_stored_system(p_geom geometry, p_srid int4) returns geometry
 language sql stable as $$

@@ -73,7 +73,7 @@ from place
 where not exists (select from drawn where drawn.belfiore = place.belfiore);
 
 -- A comune is covered if it shares at least 1 m² with one building. offset 0 prevents the use of statistics in the joins with parcels. If a map has no feature
--- nearby, these statistics give a wrong row estimate, and PGlite's build aborts.
+-- nearby, these statistics give a wrong row estimate, and the statement aborts on PGlite.
 create table dbsn_met as
 select distinct
   drawn.belfiore,

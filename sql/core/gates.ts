@@ -128,7 +128,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
       stato: presence(),
       stato_prev: truth,
     },
-    excused: { half_year: HALF_YEAR, cod_tip: 'a code of a type of building' },
+    excused: { half_year: HALF_YEAR, cod_tip: 'building type code' },
     identities: [
       { parts: ['purchase_min_eur_m2'], is: '<=', whole: 'purchase_max_eur_m2', most: MISPRINTS },
       { parts: ['rental_min_eur_m2_month'], is: '<=', whole: 'rental_max_eur_m2_month', most: MISPRINTS },

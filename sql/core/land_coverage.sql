@@ -51,7 +51,7 @@ from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
 
 -- The table boundary_piece is not analyzed, and the query for comuni without a boundary has offset 0, to prevent the use of statistics in joins of geometries.
--- If a map has no feature near the region, PGlite's build aborts because of a wrong row estimate.
+-- If a map has no feature near the region, these statistics give a wrong row estimate, and the statement aborts on PGlite.
 create view shared_piece as
 select
   boundary_piece.belfiore,

@@ -49,8 +49,8 @@ linked as (
     half_year
   from quotation_zone
 ),
--- Prefers the perimeters of the half-year of the quotations. If there are none, the newest perimeters are used whose half-year has zones of the comune in
--- quotation_zone.
+-- Prefers the perimeters of the half-year of the quotations. Otherwise uses the newest perimeters. Only half-years with zones of the comune in
+-- quotation_zone count.
 placement as (
   select
     l.belfiore,

@@ -168,7 +168,7 @@ begin
   );
 end
 $$;
-comment on function past.swap_of(text, int4) is 'Swap that created the rows of a table and region at the past time that the transaction reads. Null if the table was empty or did not exist';
+comment on function past.swap_of(text, int4) is 'Last swap of a region (0: Italy) before the past time that the transaction reads. Null if the publication of this swap has no rows of the table';
 
 create function past.since(p_unit int4) returns timestamptz
 language plpgsql stable as $$

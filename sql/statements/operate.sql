@@ -25,8 +25,8 @@ where ($1::text is null or r.source_id = $1)
 order by x.reject_id
 
 -- statement: evidence
--- Reads the table that an explanation created. A row names the member from which it was first read. The result names the current member and file, which have
--- the same bytes.
+-- Reads the table that an explanation created. A row names the member from which it was first read. The result names the current member with the same bytes,
+-- and the file that contains this member.
 select
   e.fid,
   e.field,

@@ -12,7 +12,7 @@ select
 from parcel;
 
 -- Selects buildings above ground that are complete or of unknown state. A table is used, so that the planner can estimate the number of rows for the joins
--- below. Statistics of geometries are not collected, because PGlite's build aborts with an invalid estimate if a map has no feature near the parcels.
+-- below. Statistics of geometries are not collected, because with them the statement aborts on PGlite if a map has no feature near the parcels.
 create unlogged table building as
 select
   'igm_dbsn' as source,

@@ -1,4 +1,4 @@
--- purpose: the buildings in the section buildings of one parcel, and the file used for its comune
+-- purpose: the buildings from which the section buildings of one parcel is computed, and the file used for the parcel's comune
 -- reads: core.parcel, core.building_coverage
 -- writes: none
 -- reruns: section.buildings

@@ -41,7 +41,7 @@ export default defineSection({
         },
         built_share: {
           type: 'float8', description: 'Share of the parcel under buildings, 0–1, 6 decimals; overlaps count once',
-          gate: quantity({ within: [0, 1], moves: { step: 0.1, why: 'most parcels are almost free of buildings or almost fully built on, so a small change can move the share by 25 %' } }),
+          gate: quantity({ within: [0, 1], moves: { step: 0.1, why: 'most parcels have a share near 0 or near 1, so a small change can move the median by more than 25 %' } }),
         },
         roof_count: { type: 'int4', description: 'Number of buildings with a footprint of at least 10 m², among the buildings in the column count', gate: 'as count' },
         roof_area_m2: { type: 'float8', description: 'Complete footprints of the buildings in roof_count, including parts outside the parcel, 6 decimals', unit: 'm²', gate: 'as footprint_m2' },

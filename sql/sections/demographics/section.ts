@@ -38,7 +38,7 @@ export default defineSection({
       columns: {
         fid: FID,
         section_id: { type: 'text', description: 'SEZ21_ID of the census section, whose statistics are in core.census_figures' },
-        parcel_share: { type: 'float8', description: 'Area of the parcel divided by the area of all land parcels of the section, 0–1, 6 decimals', gate: quantity({ within: [0, 1] }) },
+        parcel_share: { type: 'float8', description: 'Area of the parcel divided by the area of all land parcels of the census section, 0–1, 6 decimals', gate: quantity({ within: [0, 1] }) },
       },
     },
   },

@@ -33,10 +33,10 @@ export default defineMap({
     legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima' },
     fields: {
       'Estimated residents: dasymetric if known, else areal': 'Residenti: stima per superficie residenziale dove è nota, altrimenti per superficie',
-      'Residents of the census section, distributed over its residential footprint; null: there is no residential footprint, or the uses of the buildings are unknown':
-        'Residenti della sezione di censimento ripartiti sulla superficie coperta residenziale; vuoto: la sezione non ne ha, o la destinazione d’uso dei suoi edifici non è nota',
-      'Residents of the census section, distributed over the area of its land parcels':
-        'Residenti della sezione di censimento ripartiti sulla superficie delle sue particelle di terreno',
+      'Residents of the parcel: the residents of the census section, distributed by residential footprint; null: there is no residential footprint, or the uses of the buildings are unknown':
+        'Residenti della particella: quelli della sezione di censimento, ripartiti sulla superficie coperta residenziale; vuoto: la sezione non ne ha, o la destinazione d’uso dei suoi edifici non è nota',
+      'Residents of the parcel: the residents of the census section, distributed by area of the land parcels':
+        'Residenti della particella: quelli della sezione di censimento, ripartiti sulla superficie delle particelle di terreno',
       'Method by which estimated was computed': 'Quale delle due è la stima data',
       "Agreement of the census section's residents per household with the comune's mean, 0.1–0.9, halved for method areal; null: the census section has no residents":
         'Quanto residenti e famiglie della sezione si accordano con quelli del comune, 0,1–0,9, la metà dove il metodo è areale; vuoto: nella sezione non abita nessuno',

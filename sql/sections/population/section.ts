@@ -8,8 +8,8 @@ const residents = z.number().min(0);
 
 const population = z.strictObject({
   estimated: residents.describe('Estimated residents: dasymetric if known, else areal'),
-  dasymetric: nullable(residents, 'Residents of the census section, distributed over its residential footprint; null: there is no residential footprint, or the uses of the buildings are unknown'),
-  areal: residents.describe('Residents of the census section, distributed over the area of its land parcels'),
+  dasymetric: nullable(residents, 'Residents of the parcel: the residents of the census section, distributed by residential footprint; null: there is no residential footprint, or the uses of the buildings are unknown'),
+  areal: residents.describe('Residents of the parcel: the residents of the census section, distributed by area of the land parcels'),
   estimation_method: z.enum(['dasymetric', 'areal']).describe('Method by which estimated was computed'),
   estimation_confidence: nullable(z.number().min(0).max(1), "Agreement of the census section's residents per household with the comune's mean, 0.1–0.9, halved for method areal; null: the census section has no residents"),
   municipality_total: nullable(whole.min(0), 'Residents of the comune, including homeless people; null: not published'),
@@ -35,10 +35,10 @@ export default defineSection({
         section_id: { type: 'text', description: 'SEZ21_ID of the census section' },
         estimated: { type: 'float8', description: 'Residents, 2 decimals: dasymetric if known, else areal. The estimates of the parcels in a census section add up to the residents of the census section', gate: PERSONS },
         dasymetric: {
-          type: 'float8', description: 'Residents of the section, distributed over the residential footprint of its parcels, 2 decimals',
+          type: 'float8', description: 'Residents of the parcel: the residents of the census section, distributed by residential footprint, 2 decimals',
           null: 'the census section has no residential footprint, or the source of buildings has no uses in one of the section\'s comuni', gate: presence({ within: [0, null] }),
         },
-        areal: { type: 'float8', description: 'Residents of the section, distributed over the area of its land parcels, 2 decimals', gate: PERSONS },
+        areal: { type: 'float8', description: 'Residents of the parcel: the residents of the census section, distributed by area of the land parcels, 2 decimals', gate: PERSONS },
         estimation_method: { type: 'text', description: 'dasymetric or areal' },
         estimation_confidence: {
           type: 'float8',

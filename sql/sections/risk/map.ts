@@ -87,14 +87,14 @@ export default defineMap({
         'Parte della particella in aree di questa classe, ogni luogo contato una volta sola; vuoto: nessuna classe',
       'Most severe class that overlaps the parcel; null: see coverage': 'Classe peggiore che si sovrappone alla particella; vuoto: si veda la copertura',
       'True: an area of attention (AA) overlaps the parcel, whatever the level; null: no such area overlaps, and coverage.landslide is not mapped':
-        'Sì: si sovrappone un’area di attenzione (AA), qualunque sia la classe; vuoto: non se ne sovrappone nessuna, e nessuno ha mappato il luogo',
+        'Sì: si sovrappone un’area di attenzione (AA), qualunque sia la classe; vuoto: non se ne sovrappone nessuna, e la copertura delle frane non è «mappato»',
       'Coverage of this place by the sources': 'Se le fonti coprono questo luogo',
       'mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover this place':
-        'mappato: la fonte copre questo luogo, e una classe vuota vuol dire che qui non ce n’è; non mappato: la fonte non dice nulla',
+        'mappato: la fonte copre questo luogo, e un valore vuoto vuol dire che qui non ce n’è; non mappato: la fonte non copre questo luogo',
       'mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be incomplete, and is a lower bound; not_mapped: no source covers this place, or all areas here have an undetermined class':
-        'mappato: una mappa copre il comune, e una classe vuota vuol dire che qui non ce n’è; mappato in parte: la classe viene da un’esportazione forse tronca, ed è un limite inferiore; non mappato: nessuno lo ha detto',
+        'mappato: una mappa copre il comune, e una classe vuota vuol dire che qui non ci sono aree; mappato in parte: la classe viene da un’esportazione forse incompleta ed è un limite inferiore; non mappato: nessuna fonte copre questo luogo, oppure tutte le aree qui hanno una classe non determinata',
       'mapped: all three scenarios cover the comune; partial: not all three scenarios cover the comune, but P1 or P2 does or an area is on the parcel, so the level is a lower bound; not_mapped: otherwise':
-        'mappato: tutti e tre gli scenari coprono il comune; mappato in parte: non tutti, ma P1 o P2, oppure un’area è stata trovata comunque: la classe è un limite inferiore; non mappato: nessuno lo ha detto',
+        'mappato: tutti e tre gli scenari coprono il comune; mappato in parte: non tutti e tre gli scenari coprono il comune, ma P1 o P2 lo copre oppure un’area si sovrappone alla particella, e la classe è un limite inferiore; non mappato: in ogni altro caso',
     },
     evidence: {
       'most severe zone of the comune, or of all former comuni of a merged comune':

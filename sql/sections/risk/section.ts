@@ -8,7 +8,7 @@ const LEVEL = presence({
   keeps: { share: 0.5, why: 'only a tenth of the land is in hazard areas, so the loss of all areas changes the share by less than 0.2' },
   gains: { share: 0.5, why: 'a new survey adds areas along rivers and slopes; one polygon over a complete province is an error' },
 });
-const SHARE = quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels with a level are completely in an area, so a few other parcels can change the share by 25 %' } });
+const SHARE = quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels with a level are completely in an area, so a few other parcels can move the median by more than 25 %' } });
 
 const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover this place');
 
