@@ -30,7 +30,7 @@ export async function explained(reader: Reader, explain: Explain, path: Readonly
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
     if (error.code === 'NOT_FOUND') throw refusal.NOT_FOUND(id);
-    if (error.code === TOO_LONG) throw refusal.SERVICE_UNAVAILABLE(`the explanation takes longer than the server's time limit; run mappale explain ${id} ${section}`, 'database');
+    if (error.code === TOO_LONG) throw refusal.SERVICE_UNAVAILABLE(`the explanation takes longer than the server's time limit. Run mappale explain ${id} ${section}`, 'database');
     throw error;
   }
 }

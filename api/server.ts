@@ -161,7 +161,7 @@ function checkRequests(app: FastifyInstance, log: Log, isTrustedProxy: Trust): v
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (request.is404 || request.method === 'OPTIONS') {
       const known = paths.find(({ path }) => path.test(pathOf(request)));
-      if (known === undefined) throw new ApiError('NOT_FOUND', 'the path does not exist; openapi.json lists all paths', { base: BASE });
+      if (known === undefined) throw new ApiError('NOT_FOUND', 'the path does not exist. openapi.json lists all paths', { base: BASE });
       if (!isPreflight) throw refusal.METHOD_NOT_ALLOWED(request.method, known.allowed);
     }
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('INVALID_PARAMS', 'the header Host is required');

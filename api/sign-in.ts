@@ -123,9 +123,9 @@ const NO_PATH = (): ApiError => new ApiError('NOT_FOUND', 'the path exists only 
 const BY_LINK = { 'www-authenticate': 'SignInLink realm="mappale"' };
 
 const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> = {
-  unknown: () => new ApiError('INVALID_API_KEY', 'the link is from an earlier start of the server; use the newest link of mappale serve', { link: 'unknown' }, BY_LINK),
-  used: () => new ApiError('GONE', 'the link was already used and works only once; restart mappale serve to get a new link', { link: 'used' }),
-  expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes; restart mappale serve to get a new link`, { link: 'expired' }),
+  unknown: () => new ApiError('INVALID_API_KEY', 'the link is from an earlier start of the server. Use the newest link of mappale serve', { link: 'unknown' }, BY_LINK),
+  used: () => new ApiError('GONE', 'the link was already used and works only once. Restart mappale serve to get a new link', { link: 'used' }),
+  expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes. Restart mappale serve to get a new link`, { link: 'expired' }),
 };
 
 /** Checks that the request is from a browser that was signed in with the link. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */
@@ -133,7 +133,7 @@ export async function requireSession(request: FastifyRequest, signIn: SignIn): P
   if (!isAtHome(request)) throw NO_PATH();
   const session = request.headers['x-api-key'] === undefined ? sessionOf(request) : null;
   if (session !== null && (await signIn.hour(session, 'look')) !== null) return;
-  const problem = 'this path needs a signed-in browser and accepts no token; open the link that mappale serve prints when it starts';
+  const problem = 'this path needs a signed-in browser and accepts no token. Open the link that mappale serve prints when it starts';
   throw new ApiError('API_KEY_REQUIRED', problem, undefined, BY_LINK);
 }
 

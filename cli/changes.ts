@@ -57,7 +57,7 @@ function parseSince(text: string): ChangesFrom {
 function describe({ slug }: Region, { out, licenses, publications, added, removed, changed, publication, bytes }: Changes): string {
   return [
     `${out}: ${group(added)} parcels added, ${group(removed)} removed, ${group(changed)} changed; ${group(bytes)} bytes`,
-    `  includes changes up to publication ${publication}; to get later changes, run: npx mappale changes ${slug} --since ${publication}`,
+    `  includes changes up to publication ${publication}. To get later changes, run: npx mappale changes ${slug} --since ${publication}`,
     `  also written: ${licenses}, ${publications}`,
   ].join('\n');
 }

@@ -84,7 +84,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./synth.ts')).synthCommand(),
   },
   migrate: {
-    purpose: 'Upgrade the database to this version and keep its rows. If rows cannot be kept, list the rows and exit with code 2, unless --yes is given.',
+    purpose: 'Upgrade the database to this version of the program and keep its rows. If rows cannot be kept, list the rows and exit with code 2, unless --yes is given.',
     load: async () => (await import('./migrate.ts')).migrateCommand(),
   },
   prune: {

@@ -81,10 +81,10 @@ async function sourceCount(): Promise<string> {
 
 function databaseVersion(url: string): Promise<string> {
   return looking(url, async (database) => {
-    if (database === null) return 'does not exist yet; the first load creates the database';
+    if (database === null) return 'does not exist yet. The first load creates the database';
     if ((await appliedFiles(database)) === null) {
       await checkServer(database, database.label);
-      return `${database.label}: empty; the first load creates the tables`;
+      return `${database.label}: empty. The first load creates the tables`;
     }
     await requireCurrent(database, await loadSources());
     const { version } = await one<{ version: string }>(database, statementsOf('server')('versions'));
@@ -108,7 +108,7 @@ function databaseObjects(url: string): Promise<string | Pick<Finding, 'found' | 
     if (database === null || applied === null) return 'no data is loaded';
     const parts = partsOf(await loadSources());
     const expected = expectedObjects(parts);
-    if (expected === null) return { found: `not compared: the SQL files changed after this file was generated: ${OBJECTS_FILE}`, hint: `Regenerate ${OBJECTS_FILE} as described in docs/adding-a-section.md.` };
+    if (expected === null) return { found: `not compared: the SQL files changed after ${OBJECTS_FILE} was generated`, hint: `Regenerate ${OBJECTS_FILE} as described in docs/adding-a-section.md.` };
     if (parts.some((part) => !isApplied(part, applied))) return 'not compared: the database has a different version of the SQL files';
     const damage = await database.session((session) => damageOf(session, parts));
     if (damage.length > 0) throw damaged(damage);
@@ -134,7 +134,7 @@ function serverRole(url: string): Promise<string | Pick<Finding, 'found' | 'hint
     const missing = await missingRights(database);
     if (missing.length === 0) return `${ROLE} has these rights`;
     const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} still needed`;
-    return { found: `${left}, by a superuser of the server; needed only for: npx mappale serve`, hint: missing.join('\n     ') };
+    return { found: `${left}, by a superuser of the server. Needed only for: npx mappale serve`, hint: missing.join('\n     ') };
   });
 }
 
@@ -149,9 +149,9 @@ const CHECKS: readonly Check[] = [
   { name: 'Node is 20.19 or newer', run: nodeVersion },
   { name: 'vector files can be read', run: gdalVersion },
   { name: 'sources load', run: sourceCount },
-  { name: 'the database answers and has this version', run: databaseVersion },
+  { name: 'the database answers and matches this version of the program', run: databaseVersion },
   { name: 'the server is suitable for loads', run: serverSettings },
-  { name: 'the database has every table, index, function and grant of this version', run: databaseObjects },
+  { name: 'the database has every table, index, function and grant of this version of the program', run: databaseObjects },
   { name: 'the published partitions that the ledger lists exist', run: publishedPartitions },
   { name: 'the server role may call only the API functions', run: serverRole },
   { name: 'free space on the disk of the embedded database', run: diskSpace },

@@ -55,7 +55,7 @@ async function look(url: string): Promise<Found> {
     return await looking(url, async (database) => {
       if (database !== null) return published(database);
       await mustTakeDatabase(url.slice('pglite:'.length), 'new');
-      return { lines: [`${url}: does not exist yet; the first load creates the database`], next: FIRST };
+      return { lines: [`${url}: does not exist yet. The first load creates the database`], next: FIRST };
     });
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
@@ -88,8 +88,8 @@ function describeLastRun(run: LastRun, dead: ReadonlySet<number>): readonly [lin
   const { id, command, arguments: { data, regions }, code, ended } = run;
   if (!ended && !dead.has(id)) return [[`${command} is running`], []];
   if (code === 0) return [[], []];
-  if (code !== null) return [[`the last run, ${command}, ended with exit code ${code}; for details, run: npx mappale status`], []];
-  const broken = `the last run, ${command}, was interrupted; published data is unchanged`;
+  if (code !== null) return [[`the last run, ${command}, ended with exit code ${code}. For details, run: npx mappale status`], []];
+  const broken = `the last run, ${command}, was interrupted. Published data is unchanged`;
   if (data === undefined) return [[broken], []];
   const slugs = (regions ?? []).map(regionSlug);
   const same = ['npx mappale', command === 'watch' ? 'refresh' : command, ...slugs, ...data.flatMap((folder) => ['--data', quoted(folder)])].join(' ');
@@ -106,7 +106,7 @@ type Region = { readonly region: number; readonly parcels: number; readonly days
 async function published(database: Database): Promise<Found> {
   if ((await appliedFiles(database)) === null) {
     await checkServer(database, database.label);
-    return { lines: [`${database.label}: empty; the first load creates the tables`], next: FIRST };
+    return { lines: [`${database.label}: empty. The first load creates the tables`], next: FIRST };
   }
   try {
     await requireCurrent(database, await loadSources());

@@ -73,6 +73,6 @@ function inShort({ meta, ...sections }: Record<string, unknown>): string {
   });
   const { licenses } = meta as { licenses: readonly { readonly holder: string }[] };
   return ['', '', '{', lines.join(',\n'), '}',
-    `${licenses.length} licences of ${new Set(licenses.map(({ holder }) => holder)).size} holders; each record lists its licences. To list all sources: npx mappale sources`,
+    `${licenses.length} licences of ${new Set(licenses.map(({ holder }) => holder)).size} holders; each record lists its licences. To list all sources, run: npx mappale sources`,
     '', 'Next:', `  npx mappale parcel ${String(sections['fid'])}  print the complete record`, '  npx mappale status', '  npx mappale serve'].join('\n');
 }

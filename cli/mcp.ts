@@ -102,7 +102,7 @@ async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promis
     await listening;
     const { port: given } = server.address() as AddressInfo;
     process.stdout.write(`http://${host.includes(':') ? `[${host}]` : host}:${given}${PATH}\n`);
-    log.info('listening; each request needs a token: npx mappale token create --scopes geocoding:read,parcels:read,admin_data:read; stop with Ctrl-C');
+    log.info('listening. Each request needs a token. To create a token, run: npx mappale token create --scopes geocoding:read,parcels:read,admin_data:read. Stop with Ctrl-C');
     await stopSignal();
   } finally {
     await new Promise((resolve) => {
@@ -158,7 +158,7 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
     forbid(response);
     return;
   }
-  if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `the path does not exist; the MCP endpoint is ${PATH}`);
+  if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `the path does not exist. The MCP endpoint is ${PATH}`);
   // GET (open a stream) and DELETE (end a session) are refused, because the server has no streams and no sessions.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const credential = { key: keyOf(request), session: null };
@@ -202,7 +202,7 @@ function messageOf(body: Buffer): object {
   } catch {
     // Invalid JSON is reported by the error below.
   }
-  throw new ApiError('INVALID_PARAMS', 'the body is not a JSON-RPC 2.0 message; expected one object');
+  throw new ApiError('INVALID_PARAMS', 'the body is not a JSON-RPC 2.0 message: expected one object');
 }
 
 /** Returns the protocol version in the header MCP-Protocol-Version, or null. Clients send this header since protocol version 2025-06-18. */

@@ -24,7 +24,7 @@ export function migrateCommand(): Command {
         print(json, done, () => [
           ...done.steps.map((step) => (dry ? `would do: ${step}` : step)),
           ...losses.map((loss) => `cannot be kept: ${describeLoss(loss)}`),
-          ...(done.steps.length + done.losses.length === 0 ? ['nothing to do: the database has this version'] : []),
+          ...(done.steps.length + done.losses.length === 0 ? ['nothing to do: the database already matches this version of the program'] : []),
         ].join('\n'));
         if (losses.length > 0) process.exitCode = EXIT.usage;
       });

@@ -94,7 +94,7 @@ const EMPTY: Readonly<Record<string, string>> = {
 function describe({ fid, section, not_applicable: notApplicable, rules, rows, reproduced, empty, coverage, evidence, context }: Explanation): string {
   if (notApplicable !== null) return `parcel ${fid}, ${section}: ${notApplicable}`;
   const count = rows.length === 1 ? 'one row' : `${rows.length === 0 ? 'no' : rows.length} rows`;
-  const outcome = reproduced ? 'as published' : 'NOT as published; refresh the region';
+  const outcome = reproduced ? 'as published' : 'NOT as published (refresh the region)';
   const why = coverage === null ? '' : `: ${EMPTY[coverage] ?? coverage}`;
   const given = empty
     ? `the record has no value in ${section}${why}${reproduced ? '' : `; the rule gives ${count}, ${outcome}`}`

@@ -44,7 +44,7 @@ export function unpinCommand(): Command {
     .option('--json', 'print as JSON')
     .action((region: number, options: Options) => changeAtOnce(options, async ({ database }) => {
       const held = await releaseHold(database, region, null);
-      return [{ unit: region, held }, () => `${regionName(region)} ${held ? 'is no longer pinned, withdrawn or rolled back; the next refresh updates it' : 'was neither pinned nor withdrawn nor rolled back'}`];
+      return [{ unit: region, held }, () => `${regionName(region)} ${held ? 'is no longer pinned, withdrawn or rolled back. The next refresh updates the region' : 'was neither pinned nor withdrawn nor rolled back'}`];
     }));
 }
 

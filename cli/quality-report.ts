@@ -81,7 +81,7 @@ function describe({ region, publications, releases, rejects, added_columns: adde
   const unusual = new Map<string, number>();
   for (const { sections } of coverage) for (const said of unusualCoverage(sections)) unusual.set(said, (unusual.get(said) ?? 0) + 1);
   return [
-    `${region.name}: publication ${now?.publication ?? ''} of ${now?.published_at ?? ''}: ${group(tables.length)} tables of ${group(releases.length)} releases`,
+    `${region.name}: publication ${now?.publication ?? ''}, published ${now?.published_at ?? ''}, ${group(tables.length)} tables built from ${group(releases.length)} releases`,
     wrong.length === 0
       ? 'records = rows + rejects + duplicates in every release'
       : `records DIFFER from rows + rejects + duplicates in ${wrong.map(({ source, vintage }) => `${source} ${vintageText(vintage)}`).join(', ')}`,

@@ -26,7 +26,7 @@ export function describe(report: RefreshReport): string {
   }
   for (const held of report.held) lines.push(held);
   const warnings = report.loaded.reduce((sum, release) => sum + release.warnings, 0);
-  if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found unexpected rows; for details, run: npx mappale report REGION`);
+  if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found unexpected rows. For details, run: npx mappale report REGION`);
   if (report.loaded.length > 0 && report.vectorEngine !== null) lines.push(`vector files were read by ${report.vectorEngine}`);
   if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
   lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut), ...describeWarnings(report.warnings));
@@ -44,7 +44,7 @@ export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unu
     ...left.map((each) => {
       const file = `${each.name} (${each.source} ${vintageText(each.vintage)})`;
       if (isReplaced(each)) return `still used: ${file} as loaded earlier, because the file that now has this name is not used`;
-      return `still used, but missing from the data folders: ${file}; to stop using it: npx mappale forget FILE`;
+      return `still used, but missing from the data folders: ${file}. To stop using the file, run: npx mappale forget FILE`;
     }),
     ...unused.map(({ path, source, reason }) => `not used: ${path} (${source}): ${reason}`),
     ...survey.aside.map(({ path, source, reason }) => `skipped: ${path} (${source}): ${reason}`),
@@ -58,7 +58,7 @@ const MOST_NAMED = 20;
 /** Returns one line per file: its added columns with sample values, or a warning that the file may be a truncated export. */
 export function describeWarnings(warnings: readonly SchemaWarning[]): string[] {
   return warningsByFile(warnings).map(({ code, file, added }) => {
-    if (code === 'EXPORT_MAY_BE_CUT') return `${code} ${file}: this export of a web service may be truncated; request the rest, or load the publisher's complete file`;
+    if (code === 'EXPORT_MAY_BE_CUT') return `${code} ${file}: this export of a web service may be truncated. Request the rest, or load the publisher's complete file`;
     const columns = added.slice(0, MOST_NAMED).map(({ column, samples }) => `${column ?? ''} (${samples.length === 0 ? 'no values' : samples.map((sample) => JSON.stringify(sample)).join(', ')})`);
     const others = added.length - columns.length;
     return `${code} ${file}: ${columns.join(', ')}${others === 0 ? '' : ` and ${group(others)} more`}`;

@@ -125,7 +125,7 @@ class WorkerPool {
     this.#primary.lost();
     this.#soonGone = livedMs < LASTING_MS ? this.#soonGone + 1 : 0;
     const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** this.#soonGone);
-    this.#log.warn(`worker ${started.worker.process.pid ?? 'without a number'} ended (${nameOf(how)}); a new worker starts in ${pause / 1000} s`);
+    this.#log.warn(`worker ${started.worker.process.pid ?? 'without a number'} ended (${nameOf(how)}). A new worker starts in ${pause / 1000} s`);
     await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     // A port that was chosen at random is released when the last worker ends. To get the same port, the next worker starts with this port as an option.
     if (this.#alive.size === 0) cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', new URL(this.#address).port] });

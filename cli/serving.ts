@@ -32,7 +32,7 @@ export function sayWhere(address: string, log: Log, { link, json }: Announcing):
   const signIn = link === null ? null : `${api}/map#signin=${link.secret}`;
   process.stdout.write(json ? `${JSON.stringify({ api, map: `${api}/map`, sign_in: signIn })}\n` : `${api}\n${signIn === null ? '' : `${signIn}\n`}`);
   if (link !== null) log.info(`the second address above is a one-time sign-in link to the map, valid for ${LINK_MS / 60_000} minutes`);
-  log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
+  log.info(`listening. Open ${address}/api/v2/docs or ${address}/api/v2/map. Stop with Ctrl-C`);
 }
 
 /** Resolves at the first stop signal, so that the server can shut down cleanly. A second signal of the same kind ends the process at once. */
@@ -60,7 +60,7 @@ export function continueThroughRotation(log: Log): void {
   continueWithoutOutput();
   if (isOnTerminal()) return;
   process.on('SIGHUP', () => {
-    if (!cluster.isWorker) log.info('SIGHUP: the server keeps running; it logs to standard error and has no file to reopen');
+    if (!cluster.isWorker) log.info('SIGHUP: the server keeps running. The log goes to standard error, so there is no file to reopen');
   });
 }
 

@@ -73,7 +73,7 @@ export async function readStatus({ database, sources }: Context) {
       /** Sources, except reference sources, that no table of the publication uses. */
       not_loaded: region.unit === 0 ? [] : sources.filter(({ id, manifest }) => manifest.reference !== true && !used.includes(id)).map(({ id }) => id),
     })),
-    /** Parcels without values of a raster section, because the raster was removed before the parcels were added or changed. */
+    /** Parcels without values of a raster section, because the raster was missing when the parcels were built. */
     unread: await unreadParcels(database),
     /** Warnings about files of current publications: added columns, and exports that may be truncated. */
     warnings: await schemaWarnings(database),
@@ -95,7 +95,7 @@ async function unreadParcels(database: Database): Promise<{ readonly section: st
 /** Returns the status as text. */
 export function describe({ database, regions, held, left, unread, warnings, releases, runs }: Status): string {
   const lines = [`database: ${database}`];
-  if (regions.length === 0) lines.push('no region is published yet; to load one, run: npx mappale load-region');
+  if (regions.length === 0) lines.push('no region is published yet. To load a region, run: npx mappale load-region');
   for (const { name, publication, published_at, tables, reason, accepted, unit, left_out, not_loaded } of regions) {
     const rows = Object.entries(tables).sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, count]) => [`  ${table}`, count]);
     lines.push('', `${name}: publication ${publication} of ${published_at}`, textTable(rows, ['  table', 'rows']));
@@ -108,7 +108,7 @@ export function describe({ database, regions, held, left, unread, warnings, rele
   for (const hold of held) lines.push('', `${regionName(hold.unit)}: ${describeHold(hold)} (npx mappale unpin ${regionSlug(hold.unit)})`);
   if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)})`));
   for (const { section, unit, parcels } of unread) {
-    lines.push('', `${regionName(unit)}: ${parcels} parcels without ${section}, because the raster was removed before these parcels were added or changed; restore the raster and refresh`);
+    lines.push('', `${regionName(unit)}: ${parcels} parcels without ${section}, because the raster was missing when these parcels were built (restore the raster and run npx mappale refresh)`);
   }
   if (warnings.length > 0) lines.push('', ...describeWarnings(warnings));
   if (releases.length > 0) {

@@ -35,7 +35,7 @@ export function tokenCommand(): Command {
     .action(({ scopes, name, expires, json }: { scopes: Scope[]; name?: string; expires?: Date; json?: boolean }) => (
       withContext({ access: 'write' }, async ({ database, log }) => {
         const made = await createToken(database, scopes, name ?? null, expires ?? null);
-        log.info(`token ${made.id} with ${scopes.join(', ')}; the token is not shown again`);
+        log.info(`token ${made.id} with ${scopes.join(', ')} (not shown again)`);
         print(json, made, () => made.token);
       })
     ));
@@ -44,7 +44,7 @@ export function tokenCommand(): Command {
     .option('--json', 'print as JSON')
     .action((options: { json?: boolean }) => look(options, async ({ database }) => {
       const tokens = await listTokens(database);
-      return [tokens, () => (tokens.length === 0 ? 'there are no tokens; to create one, run: npx mappale token create --scopes parcels:read' : textTable(
+      return [tokens, () => (tokens.length === 0 ? 'there are no tokens. To create a token, run: npx mappale token create --scopes parcels:read' : textTable(
         tokens.map(({ id, name, scopes, state, created_at, expires_at, used }) => [String(id), name, scopes.join(' '), state, created_at, expires_at, used]),
         ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
       ))];

@@ -261,7 +261,7 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
 
 /** Returns the error that lists the sources and releases whose rows cannot be kept. */
 function lossError(losses: readonly Loss[]): MappaleError {
-  return new MappaleError('the upgrade to this version would lose rows of the database', {
+  return new MappaleError('the upgrade to this version of the program would lose rows of the database', {
     code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}`).join(', '), detail: losses.map(describeLoss).join('\n          '),
     hint: 'Nothing was changed. First restore missing files, so that the next refresh reads these files again.', fix: 'npx mappale migrate --yes',
   });

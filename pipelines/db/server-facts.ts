@@ -62,7 +62,7 @@ export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAd
   const [first] = elsewhere;
   if (first !== undefined) {
     fault('extensions are in another schema', 'EXTENSION_SCHEMA', `expected ${elsewhere.map(([name]) => name).join(', ')} in ${SEARCH_PATH}, found ${elsewhere.map(([name, schema]) => `${name} in ${schema}`).join(', ')}`,
-      `Use a database in which no other program needs the extensions in another schema: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved to another schema.`);
+      `Use a different database, and run there: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved to another schema.`);
   }
   if (facts.searchPath !== SEARCH_PATH) {
     fault('the session ignores search_path', 'SEARCH_PATH', `expected search_path ${SEARCH_PATH}, found ${facts.searchPath}`, 'A connection pooler drops session settings. Connect to the server directly.');

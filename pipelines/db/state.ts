@@ -49,7 +49,7 @@ export function isApplied({ file }: Part, applied: Applied): boolean {
 }
 
 /**
- * Checks that a database matches this version, for read-only commands.
+ * Checks that a database matches this version of the program, for read-only commands.
  * @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6)
  */
 export async function requireCurrent(session: Session, sources: readonly RegisteredSource[]): Promise<void> {
@@ -78,9 +78,9 @@ export function emptyDatabase(at?: string): MappaleError {
 }
 
 function outOfDate(missing: readonly string[]): MappaleError {
-  return new MappaleError('the database is not at this version', {
+  return new MappaleError('the database does not match this version of the program', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database',
-    detail: `expected ${group(missing.length)} SQL file${missing.length === 1 ? '' : 's'} of this version, found an earlier version without: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
+    detail: `expected ${group(missing.length)} SQL file${missing.length === 1 ? '' : 's'} of this version of the program to be applied, found none or a different version of: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
     hint: 'Upgrade the database. This command changes nothing.', fix: 'npx mappale migrate',
   });
 }

@@ -1,4 +1,4 @@
-/** Upgrades a database to this version, and records the places (such as comuni) of releases that an earlier version loaded without places. */
+/** Upgrades a database to this version of the program, and records the places (such as comuni) of releases that an earlier version loaded without places. */
 import type { Database } from '../db/index.ts';
 import { migrate, type MigrateOptions, type Migration } from '../db/migrate.ts';
 import { statementsOf } from '../db/statements.ts';

@@ -41,7 +41,7 @@ function checkImports(): void {
     if (!entry.isFile() || !entry.name.endsWith('.js')) continue;
     const path = join(entry.parentPath, entry.name);
     const [found] = /^\s*(?!\/\/|\*).*\b(?:import\(|from )'\.[^']*\.ts'/m.exec(readFileSync(path, 'utf8')) ?? [];
-    if (found !== undefined) throw new Error(`expected an import of a .js file in ${path}, found ${found.trim()}; give the function with this import a return type`);
+    if (found !== undefined) throw new Error(`expected an import of a .js file in ${path}, found ${found.trim()}. Give the function with this import a return type`);
   }
 }
 

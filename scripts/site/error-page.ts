@@ -29,7 +29,7 @@ export function errorPage(): Page {
   const all = byCode(documentedErrors());
   return page('errors.md', 'When something goes wrong', [
     'An error message states what happened, where, and which values were expected and found. The last line is a command to type. With `--json`, the error is a JSON object on stdout with the same code.',
-    'First run `npx mappale` and `npx mappale doctor`. Both commands change nothing.',
+    'First run `npx mappale` and `npx mappale doctor`. Neither command changes anything.',
     exitCodes(),
     ...GROUPS.flatMap(([title, kinds, meaning]) => [`## ${title}`, meaning, ...all.filter(({ kind }) => kinds.includes(kind)).flatMap((each) => [
       `### ${each.code}`, facts([['Message', prose(each.message)], ['Hint', prose(each.hint)], ['Command', each.fix === '' ? '' : code(each.fix)]]),

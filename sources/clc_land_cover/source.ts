@@ -39,7 +39,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   );
   if (looks.length === 0) {
     const other = [probe.name, ...(probe.entries ?? []).map(({ path }) => path)].find((name) => OTHER_FORM.test(name));
-    return other === undefined || !LAYERS.map.test(stemOf(probe.name)) ? null : aside(probe.name, 'the file is the raster or File Geodatabase of CORINE; use the vector map as GeoPackage or shapefile');
+    return other === undefined || !LAYERS.map.test(stemOf(probe.name)) ? null : aside(probe.name, 'the file is the raster or File Geodatabase of CORINE. Use the vector map as GeoPackage or shapefile');
   }
   // The name of the zip determines the year of all its files. If the zip's name has no year, one file of the right year in the zip is enough.
   const outer = whyAside(stemOf(probe.name), LAYERS);

@@ -29,7 +29,7 @@ function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | nul
   const [first = []] = rows;
   const year = /^20\d{2}$/.exec(first[columns.indexOf(COLUMNS.tax_year)]?.trim() ?? '')?.[0];
   if (year !== undefined && Number(year) < FIRST_TAX_YEAR && EVERY_YEAR.every((name) => columns.includes(name))) {
-    const ignored = `the tables of tax years before ${FIRST_TAX_YEAR} have other columns and are not read; use the table of a later tax year`;
+    const ignored = `the tables of tax years before ${FIRST_TAX_YEAR} have other columns and are not read. Use the table of a later tax year`;
     return { role: 'other', vintage: year, region: null, complete: false, ignored };
   }
   if (!resembles(header, EDITIONS.comunale)) return null;

@@ -33,7 +33,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const lines = decodeLine(probe.head).replace(/^\uFEFF/, '').split(/\r?\n/);
   const names = cellsOf(lines[0] ?? '', ';').map(normaliseHeader);
   if (OLD_LAYOUT.filter((name) => names.includes(name)).length > OLD_LAYOUT.length / 2) {
-    return aside(probe, 'the file has the layout of the years before 2024, whose ISTAT codes lack zeros; use the current list (FRM_FARMA_5_<day>.csv)');
+    return aside(probe, 'the file has the layout of the years before 2024, whose ISTAT codes lack zeros. Use the current list (FRM_FARMA_5_<day>.csv)');
   }
   if (names.filter((name) => TELLING.includes(name)).length < 2) return null;
   const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})(?!\d)/.exec(probe.name) ?? [];

@@ -247,7 +247,7 @@ describeEngines('reading commands', (engine) => {
         expect([migrated.exit, migrated.out.split(':')[0]]).toEqual([0, file]);
         expect((await run(url, ['status'])).exit).toBe(0);
       }
-      expect((await run(url, ['migrate'])).out).toBe('nothing to do: the database has this version\n');
+      expect((await run(url, ['migrate'])).out).toBe('nothing to do: the database already matches this version of the program\n');
     });
   });
 
@@ -256,7 +256,7 @@ describeEngines('reading commands', (engine) => {
       it(`${name} ${name === 'doctor' ? 'reports the empty database' : 'reports the empty database and the next command'}, and creates nothing`, async () => {
         const empty = await engine.createDatabase();
         const done = await run(empty, typed(place())[0]!);
-        if (name === 'doctor') expect([done.exit, /the first load creates/.test(done.out)]).toEqual([0, true]);
+        if (name === 'doctor') expect([done.exit, /The first load creates/.test(done.out)]).toEqual([0, true]);
         else {
           expect(done.stderr).toMatch(/the database is empty \[DATABASE_OUT_OF_DATE\][\s\S]*mappale load-region/);
           expect(done.exit).toBe(6);

@@ -37,7 +37,7 @@ describe('without a database, mappale', () => {
     try {
       const { text, next } = await screen(`pglite:${join(folder, 'none', 'database')}`);
       expect(text).toContain(`Node ${process.versions.node}`);
-      expect(text).toContain('does not exist yet; the first load creates the database');
+      expect(text).toContain('does not exist yet. The first load creates the database');
       expect(next.slice(0, 4)).toEqual(['load-region', 'fetch', 'load-region', 'sources']);
       expect(existsSync(join(folder, 'none'))).toBe(false);
     } finally {
@@ -82,7 +82,7 @@ describeDatabase('on a database, mappale', (engine) => {
 
   it('reports an empty database, a database without regions, a published and a withdrawn region, and a failed run', async () => {
     await onOneDay();
-    expect((await screen(url)).text).toContain('empty; the first load creates the tables');
+    expect((await screen(url)).text).toContain('empty. The first load creates the tables');
     const database = await engine.openDatabase(url);
     const context = await contextOn(database);
     expect((await screen(url)).text).toContain('no region is published');
@@ -119,7 +119,7 @@ describeDatabase('on a database, mappale', (engine) => {
 
     const runId = await openRun(database);
     await database.query("update ledger.run set ended_at = now(), outcome = 'failed', exit_code = 5 where run_id = $1", [runId]);
-    expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5; for details, run: npx mappale status/);
+    expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5\. For details, run: npx mappale status/);
   });
 
   it('suggests the command that continues a killed run if no run is active', async () => {
@@ -146,7 +146,7 @@ describeDatabase('on a database, mappale', (engine) => {
     const database = await engine.openDatabase(url);
     await database.query("update ledger.applied_file set sha256 = 'of another version' where file = 'sql/api/health.sql'");
     const { text, next } = await screen(url);
-    expect(text).toContain('the database is not at this version');
+    expect(text).toContain('the database does not match this version of the program');
     expect(next).toEqual(['migrate', '--help']);
   });
 });

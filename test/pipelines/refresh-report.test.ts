@@ -14,7 +14,7 @@ it('does not call a file missing if the file that now has its name cannot be rea
 
 it('calls a file missing if no file has its name', () => {
   expect(describeFiles({ unused: [], left, survey })).toEqual([
-    'still used, but missing from the data folders: stations.csv (mimit_fuel 2026-01-17); to stop using it: npx mappale forget FILE',
+    'still used, but missing from the data folders: stations.csv (mimit_fuel 2026-01-17). To stop using the file, run: npx mappale forget FILE',
   ]);
 });
 

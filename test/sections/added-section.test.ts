@@ -18,7 +18,7 @@ import { queryRecords } from '../harness/records.ts';
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'ingv_mps04', 'istat_census'];
 
 /** Line of `doctor` if the objects of the database were compared with the objects of the program. */
-const OBJECTS = /^ok +the database has every table, index, function and grant of this version: \d+ objects$/m;
+const OBJECTS = /^ok +the database has every table, index, function and grant of this version of the program: \d+ objects$/m;
 
 /** Maximum number of files that the addition of a section or of a field may touch, including golden files. */
 const MOST_FILES = 6;
