@@ -37,7 +37,7 @@ function coordinates(ewkb: Buffer): [number, number][][][] {
 }
 
 describe('the synthetic cadastral map', () => {
-  test('contains every parcel of the region with its exact corners, and in addition only parcels with quirks', () => {
+  test('contains every parcel of the region with its exact corners, and otherwise only the deliberately faulty parcels', () => {
     const staged = new Map<string, [number, number][][][][]>();
     for (const { reference, geom } of collected.rows['raw_parcel']!) staged.set(String(reference), [...(staged.get(String(reference)) ?? []), coordinates(geom as Buffer)]);
     const repeated: string[] = [];

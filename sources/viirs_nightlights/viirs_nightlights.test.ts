@@ -48,7 +48,7 @@ describe('light at night', () => {
     expect(collected!.rows['raw_tile']![0]).toMatchObject({ min_value: 3, west: 0, north: 40 });
   });
 
-  it('is ignored outside Italy', async () => {
+  it('is ignored in a tile outside Italy', async () => {
     expect((await trial(source, tile('VJ146A4.A2026001.h20v05.002.2027120045030.h5', 3))).recognition?.ignored).toContain('outside Italy');
   });
 

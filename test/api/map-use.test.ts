@@ -453,7 +453,7 @@ describeEngines('the map in use', (engine) => {
       })`)).toEqual([[1, true], [1, true]]);
       await picture(page, 'comparison-1280');
       expect(await page.locator('[data-section=terrain] tr:first-child td').count()).toBe(2);
-      // A missing hazard level is shown as its reason, not as a dash.
+      // For a missing hazard level, the map shows the reason instead of a dash.
       expect(await page.locator('[data-section=risk] tr', { hasText: 'hazard' }).locator('td').allTextContents()).not.toContain('–');
       await page.locator('#content > header td button').first().click();
       await expect.poll(() => page.locator('#content h2').textContent()).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);

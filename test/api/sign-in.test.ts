@@ -231,7 +231,7 @@ describe('an explanation', () => {
 
   it.each([
     ['NOT_FOUND', [404, 'NOT_FOUND']], ['SQL_57014', [503, 'SERVICE_UNAVAILABLE']], ['SQL_42P01', [500, 'INTERNAL_ERROR']],
-  ] as const)('is reported as an error if it fails with %s, and the next explanation runs', async (code, refused) => {
+  ] as const)('that fails with %s returns an error and does not block the next explanation', async (code, refused) => {
     let runs = 0;
     const { get, cookie } = await signedIn(async () => {
       if ((runs += 1) === 1) throw new MappaleError('it ends', { code, kind: code === 'NOT_FOUND' ? 'usage' : 'database' });

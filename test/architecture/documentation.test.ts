@@ -19,7 +19,7 @@ interface Typed {
   readonly line: string;
 }
 
-/** Finds the commands in code blocks and in code within sentences. Returns the parts between `&&`, `||`, `|` and `;`, without comments and redirections. */
+/** Finds the commands in code blocks and inline code. Returns the parts between `&&`, `||`, `|` and `;`, without comments and redirections. */
 function typedIn(file: string, text: string): Typed[] {
   const blocks = [...text.matchAll(/^```(?:sh|bash|console|shell)?\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.replace(/\\\n\s*/g, ' ').split('\n'));
   const spans = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
@@ -97,7 +97,7 @@ describe('the Makefile', () => {
   });
 });
 
-describe('the files for containers and for GitHub', () => {
+describe('the files for deployment and for GitHub', () => {
   interface Service {
     readonly build?: string;
     readonly command?: readonly string[];
@@ -112,7 +112,7 @@ describe('the files for containers and for GitHub', () => {
     for (const each of given) expect([each, await refusal(JSON.parse(each) as string[])]).toEqual([each, null]);
   });
 
-  it('contain only valid mappale commands in the files for unattended machines', async () => {
+  it('contain only valid mappale commands in scripts/deploy', async () => {
     const deployed = FILES.filter((file) => file.startsWith('scripts/deploy/'));
     const lines = deployed.flatMap((file) => [...read(file).matchAll(/^(?!#).*(?:pipelines\/mappale\.mjs|command: \[mappale)(?:, | )(.+?)(?:\]| 2>>.*)?$/gm)].map((match) => [file, match[1]!.replaceAll(', ', ' ')] as const));
     expect(new Set(lines.map(([, line]) => line.split(' ')[0]))).toEqual(new Set(['serve', 'watch']));

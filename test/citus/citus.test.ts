@@ -357,7 +357,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await orphans(database)).toEqual([]);
   });
 
-  it('build each of several regions once if two processes build in parallel', async () => {
+  it('build every region once if two processes refresh in parallel', async () => {
     const { folder, remove } = await syntheticFiles(400, 11, { only: ['ade_cadastre'] });
     try {
       for (const name of ['ABRUZZO', 'BASILICATA', 'CALABRIA']) await copyFile(join(folder, 'MOLISE.zip'), join(folder, `${name}.zip`));

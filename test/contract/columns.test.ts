@@ -1,6 +1,6 @@
 /**
- * Tests columns that a publisher adds, removes, renames, repeats or gives a different type. An added column is reported, and the rows stay the same. Every
- * other change of a required column, and a repeated optional column, rejects the file.
+ * Tests columns that a publisher adds, removes, renames, repeats or gives a different type. An added column is reported, and the rows stay the same. A file is
+ * rejected if a required column is removed, renamed or gets a different type, or if any column is repeated.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

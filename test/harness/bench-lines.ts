@@ -3,7 +3,7 @@ import type { Line } from '../../scripts/bench/history.ts';
 
 export const COMMIT = 'a'.repeat(40);
 
-/** Returns the line of a load with the given number of parcels. @param steps seconds of each step */
+/** Returns the line in the bench history for a load with the given number of parcels. @param steps seconds of each step */
 export function lineOf(size: number, steps: Readonly<Record<string, number>>, more: Partial<Line> = {}): Line {
   return {
     bench: 'load', commit: COMMIT, dirty: false, date: '2026-11-22T10:00:00.000Z', machine: { cpu: 'a processor', cores: 2, memoryMiB: 24_000 },

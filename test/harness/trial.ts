@@ -8,7 +8,7 @@ import { collect, type Collected } from './collect.ts';
 
 export interface Trial {
   readonly recognition: Recognition | null;
-  /** Null if the reader stopped with an error. */
+  /** Null if the file was not recognised or is ignored, or if the reader stopped with an error. */
   readonly collected: Collected | null;
   readonly error: MappaleError | null;
 }

@@ -425,7 +425,7 @@ describe('a publisher that requires a token', () => {
 });
 
 describe('a dry run of fetch', () => {
-  it('requests only first bytes, reports size and licence, and leaves no file', async () => {
+  it('requests only the first bytes of each file, reports size and licence, and leaves no file', async () => {
     server.routes.set(ZIP, served(zip()));
     const report = await fetchOf(['ade_cadastre'], { dryRun: true });
     expect(report.sources).toMatchObject([{ license: 'CC-BY-4.0', files: [{ outcome: 'wanted', bytes: zip().length, received: 0 }] }]);

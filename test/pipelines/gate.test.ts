@@ -193,7 +193,7 @@ describeDatabase('the quality gate', (engine) => {
     expect([await measured(true), await measured(false)]).toEqual([kept, []]);
   });
 
-  it('measures the publication if the ledger has no metrics of it', async () => {
+  it('measures the current publication if the ledger has no metrics of this publication', async () => {
     await context.database.query('delete from ledger.figure');
     const [path] = found(/^indirizzario.*\.zip$/);
     const content = await readFile(path!);
@@ -249,7 +249,7 @@ describeDatabase('the quality gate', (engine) => {
     }
   });
 
-  it('is not reached by EGMS velocities times 1,000, because reading the tile already fails with too many rejects and the publication stays', async () => {
+  it('is not reached by EGMS velocities multiplied by 1,000, because too many rows of the tile are rejected, and leaves the publication unchanged', async () => {
     expect((await refresh(context, options({ accept: WHO }))).failures).toEqual([]);
     const before = await readContent();
     const paths = found(/^EGMS_L3_E\d{2}N\d{2}_100km_U_2020_2024_1\.zip$/);

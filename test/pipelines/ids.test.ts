@@ -262,7 +262,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(await recount(context.database)).toEqual(await currentContent(context.database));
   });
 
-  it('has for each past day the fid and successor of that day', async () => {
+  it('has the fid and successor of the requested day in a response with `as_of`', async () => {
     const past = days.slice();
     const wrong: unknown[] = [];
     for (const [index, { answers, regions }] of past.entries()) {

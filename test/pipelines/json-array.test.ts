@@ -97,7 +97,7 @@ describe('the reader of JSON lists', () => {
     })()).rejects.toThrow('the disk is gone');
   });
 
-  it('keeps at most 100 of 10,000 elements and of their bytes in memory, and reads at most 100 elements ahead of its caller', async () => {
+  it('keeps at most 100 of 10,000 elements and at most 100 of their chunks in memory, and reads at most 100 chunks ahead of its caller', async () => {
     const element = JSON.stringify({ comune: 'Borgo Finto', filler: 'x'.repeat(4000) });
     const [chunks, elements]: [WeakRef<object>[], WeakRef<object>[]] = [[], []];
     async function* long(): AsyncGenerator<Buffer> {

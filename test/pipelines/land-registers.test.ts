@@ -115,7 +115,7 @@ describeDatabase('a region of land registers', (engine) => {
     expect(evidence.find(({ field }) => field === 'parcel')).toMatchObject({ value: reference, member: expect.stringMatching(/_vl_parcel_poly\.shp$/) as unknown });
   });
 
-  it('rebuilds only the parcels of a reissued comune catastale, keeps fids, and gives each new number a new fid', async () => {
+  it('rebuilds only the parcels of a reissued comune catastale, keeps their fids, and gives each new parcel number a new fid', async () => {
     const register = registers('TN')[1]!;
     const [old] = inCatastale(register).filter(({ polygons, label, index }) => polygons.length === 1 && !label.startsWith('.') && index % 6 !== 0);
     const before = await fids();

@@ -42,7 +42,7 @@ describe('the point', () => {
   });
 });
 
-describe('the common part of polygons', () => {
+describe('the intersection of polygons', () => {
   const commonArea = (a: MultiPolygon, b: MultiPolygon): number => polygonsArea(commonPart(a, b));
 
   test('has the area that GEOS computes for polygons with holes and notches', () => {

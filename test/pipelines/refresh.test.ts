@@ -81,7 +81,7 @@ describeDatabase('a refresh', (engine) => {
     expect(after).toEqual(runs);
   });
 
-  it('does not read a file again that was renamed and rewritten with the same content', async () => {
+  it('does not read a file again if the file was renamed and rewritten with the same content', async () => {
     const content = await readFile(path('italia_ag_002_txt.zip'));
     await rename(path('italia_ag_002_txt.zip'), path('moved.zip'));
     await writeFile(path('moved.zip'), content);

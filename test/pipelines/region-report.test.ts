@@ -103,7 +103,7 @@ describeEngines('a region that was published twice', (engine) => {
     }
   });
 
-  it('has a report with the number of rows and the coverage of each comune and section: mapped, mapped without any feature, not mapped or not loaded', async () => {
+  it('has a report with the number of rows and the coverage state of each section in each comune', async () => {
     const parcels = await context.database.query<{ belfiore: string; n: number }>('select belfiore, count(*)::int4 as n from core.parcel group by 1 order by 1');
     expect(parcels.length).toBe(4);
     expect(report.coverage.map(({ belfiore, sections }) => ({ belfiore, n: sections.find(({ section }) => section === 'basic')!.rows }))).toEqual(parcels);

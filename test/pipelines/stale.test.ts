@@ -29,7 +29,7 @@ describe('facts', () => {
     }
   });
 
-  it('of every file that builds a table contain its version', () => {
+  it('of every file that builds a table include the version of the file', () => {
     expect(MAKERS.filter(({ version }) => version === null || !Number.isInteger(version) || version < 1).map(({ file }) => file)).toEqual([]);
     for (const file of MAKERS) {
       const raised = parseSqlFile(file.file, file.text.replace(/^-- version: .*$/m, `-- version: ${file.version! + 1}`));

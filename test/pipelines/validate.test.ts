@@ -36,7 +36,7 @@ async function mappale(...options: string[]): Promise<{ code: number; out: strin
 }
 
 describe('the report of validate', () => {
-  it('as text contains the file, counts, location, difference and hint, and the exit code is 0 or 3', async () => {
+  it('in the format text contains the file, counts, location, difference and hint, and the exit code is 0 or 3', async () => {
     const good = await mappale(GOOD);
     expect(good.code).toBe(0);
     expect(good.out).toMatch(/^ok +.*several-zones_2024\.csv \(dpc_seismic comuni 2024\): \d+ records = \d+ rows \+ 0 rejects \+ 0 duplicates/);
@@ -48,7 +48,7 @@ describe('the report of validate', () => {
     expect(bad.out).toContain('hint: Use the downloaded file');
   });
 
-  it('as json is the list of verdicts, and --json gives the same list', async () => {
+  it('in the format json is the list of verdicts, and --json gives the same list', async () => {
     const [byFormat, byFlag] = [await mappale('--format', 'json', CHANGED), await mappale('--json', CHANGED)];
     expect(byFormat).toEqual(byFlag);
     expect(byFormat.code).toBe(3);
@@ -74,7 +74,7 @@ describe('the report of validate', () => {
     for (const { out } of [junit, github]) expect(out).not.toContain(`"${value}"`);
   });
 
-  it('as junit is well-formed for any file name, with a test case for each file and a failure for each error', async () => {
+  it('in the format junit is well-formed for any file name, with a test case for each file and a failure for each error', async () => {
     const odd = join(folder, 'a & b <c> "d" 2024.csv');
     copyFileSync(CHANGED, odd);
     const { code, out } = await mappale('--format', 'junit', GOOD, odd);
@@ -97,7 +97,7 @@ describe('the report of validate', () => {
     expect(text).toContain('new: "ZONA"');
   });
 
-  it('as github has one line for each annotation, with the file, the code and the line if it is known', async () => {
+  it('in the format github has one line for each annotation, with the file, the code and, if known, the line number', async () => {
     const { code, out } = await mappale('--format', 'github', CHANGED, REFUSED);
     expect(code).toBe(3);
     const lines = out.trimEnd().split('\n');

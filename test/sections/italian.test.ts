@@ -137,7 +137,7 @@ it('texts of a statement are read from its SQL, with alternatives and concatenat
 });
 
 describe('the Italian names of sources', () => {
-  it('exist for each source and only for these, and have no English words', async () => {
+  it('exist for exactly the registered sources, and have no English words', async () => {
     const names = await italianSources();
     const titles = new Set((await loadSources()).map(({ manifest }) => manifest.title));
     expect([missing(titles, names), left(titles, names)]).toEqual([[], []]);

@@ -74,7 +74,7 @@ describeDatabase('the coverage of a section', (engine) => {
     expect(await said(omi, ['valuation', 'valuation_history'])).toEqual({ valuation: ['mapped', 'not_mapped', 'not_mapped'], valuation_history: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('is not_mapped for quotations in a mapped comune if the zone of the parcel is found in no half-year of quotations, but mapped if the parcel is in no zone', async () => {
+  it('is not_mapped for quotations if no half-year has quotations of the parcel\'s zone, and mapped if the parcel is in no zone', async () => {
     expect(await said(`insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4037), ('Z002', 4051, 4037), ('Z003', 4051, 4037);
       insert into section.valuation_14 (fid, belfiore, zona, half_year, perimeter_half_year) values (1400000001, 'Z001', 'R1', null, 4037), (1400000002, 'Z002', 'R1', 4051, 4051);
       insert into section.valuation_history_14 (fid, since, until, belfiore, zona, half_year, perimeter_half_year, then_belfiore, then_zona) values

@@ -129,7 +129,7 @@ describeDatabase('the build of the section buildings', (engine) => {
     expect(rows.get(2)).toMatchObject({ count: 1, footprint_m2: 50, roof_count: 1, roof_area_m2: expect.closeTo(250, 5) as number });
   });
 
-  it('finds no building for parcels far from all buildings, even with planner statistics of geometries', async () => {
+  it('finds no building for parcels far from all buildings, even after ANALYZE', async () => {
     const squares = (east: number): Parcel[] => Array.from({ length: 900 }, (_, index) => {
       const [west, south] = [east + (index % 30) * 100, Math.floor(index / 30) * 100];
       return { box: [west, south, west + 100, south + 100] };

@@ -105,7 +105,7 @@ describeDatabase('the build of the section land_cover', (engine) => {
     expect(await classes(`${two} update land_coverage set member_id = 2;`)).toMatchObject([{ code: '112', share: 1 }]);
   });
 
-  it('gives no class if the map has no feature near the parcels, even with planner statistics of geometries', async () => {
+  it('gives no class if no feature of the map is near the parcels, even after ANALYZE', async () => {
     const many = (table: string, select: string): string => `insert into ${table} ${select} from generate_series(1, 30) as x cross join generate_series(1, 30) as y;`;
     expect(await classes(
       many('parcel', `select 100 * x + y, 'Z001', 'land', 350, st_setsrid(st_point(10 + x / 1000.0, 44 + y / 1000.0), 4326), st_multi(st_makeenvelope(10 + x / 1000.0, 44 + y / 1000.0, 10.001 + x / 1000.0, 44.001 + y / 1000.0, 4326))`),

@@ -66,7 +66,7 @@ describeDatabase('the build of the section land_use', (engine) => {
     expect(await uses(parcel(1, [-1, 0, 1, 1]), polygon(1, '12220', [0, -1, 2, 2]), polygon(2, '11100', [-2, -1, 0, 2]))).toMatchObject([{ code: '11100', share: 0.5 }]);
   });
 
-  it('gives no class if the map has no feature near the parcels, even with planner statistics of geometries', async () => {
+  it('gives no class if no feature of the map is near the parcels, even after ANALYZE', async () => {
     const many = (table: string, select: string): string => `insert into ${table} ${select} from generate_series(1, 30) as x cross join generate_series(1, 30) as y;`;
     expect(await uses(
       many('parcel', `select 100 * x + y, 'land', 350, st_setsrid(st_point(10 + x / 1000.0, 44 + y / 1000.0), 4326), st_multi(st_makeenvelope(10 + x / 1000.0, 44 + y / 1000.0, 10.001 + x / 1000.0, 44.001 + y / 1000.0, 4326))`),

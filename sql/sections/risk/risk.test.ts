@@ -8,7 +8,7 @@ import { queryRecords } from '../../../test/harness/records.ts';
 const region = makeRegion({ parcels: 6_000, seed: 7 });
 const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
 
-/** Returns a function that combines the values that several sources expect for a parcel into one expected section. */
+/** Returns a function that merges the expected values of several sources into the expected section of a parcel. */
 async function truthOf(ids: readonly string[]): Promise<(parcel: SyntheticParcel) => Record<string, unknown>> {
   const synthetics: Synthetic[] = await Promise.all(ids.map(loadSynthetic));
   const parts = synthetics.flatMap(({ truth }) => (truth === undefined ? [] : [truth(region)]));
