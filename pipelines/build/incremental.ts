@@ -207,7 +207,7 @@ export class IncrementalBuild {
     return how?.by === 'content' ? this.#takeUnchanged(session, product) : this.#takeParcels(session, product);
   }
 
-  /** Builds the parcels from the changed documents. If the share of changed parcels exceeds the limit, the complete new table is used instead of a patch. */
+  /** Builds the parcels of the changed documents. If the share of changed parcels exceeds the limit, the complete new table is used instead of a patch. */
   async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | 'whole' | null> {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;

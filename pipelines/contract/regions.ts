@@ -77,7 +77,9 @@ export function regionsInName(name: string): Region[] {
   return REGIONS.filter((region) => occurs(key(region.name)));
 }
 
-/** Finds a region by code (`14`, `"14"`), slug or name in any spelling. Returns undefined if no region matches. */
+/**
+ * Finds a region by code (`14`, `"14"`), slug, name or alias. Ignores case, accents, spaces and punctuation. Returns undefined if no region matches.
+ */
 export function findRegion(text: string | number): Region | undefined {
   const digits = String(text).trim();
   const code = /^\d{1,2}$/.test(digits) ? Number(digits) : CODES.get(key(digits));

@@ -29,7 +29,7 @@ export function parseInclude(text: string | undefined): string[] {
 /**
  * Returns the named sections in the order of the record.
  * @param text comma-separated names
- * @param also other accepted values, as the beginning of a list in messages, such as `all, or `
+ * @param also text before the section names in the error message, for other values that the caller accepts, such as `all, or `
  * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
  */
 export function chooseSections(text: string, also = ''): string[] {

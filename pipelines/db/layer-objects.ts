@@ -9,7 +9,7 @@ import type { Found } from './objects.ts';
 
 type Object = Pick<Found, 'kind' | 'name' | 'definition'>;
 
-/** Partition key of each layer in the catalogue. */
+/** Partition key of every layer, as PostgreSQL's catalogue shows the key. */
 const OF_RELEASES = 'LIST (release_id)';
 
 const GEOMETRY = 'geometry(';

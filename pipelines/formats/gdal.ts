@@ -93,7 +93,7 @@ export function engineText({ engine, version, fallback }: EngineFacts): string {
   return `GDAL ${version} (${engine}${fallback === null ? '' : `; faster with gdal-async: ${GDAL_SETUP}`})`;
 }
 
-/** Version of GDAL, and the calls of a loaded engine. */
+/** A loaded GDAL engine, with its version and functions. */
 export interface LoadedEngine {
   readonly version: string;
   readonly calls: GdalCalls;

@@ -17,7 +17,7 @@ const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 2];
 const [FIRST_COLUMN, FIRST_ROW] = [3, 1];
 /** Half of the width in metres of a main road, a street, a track and the stream. */
 const HALF_M = { main: 5, street: 4, track: 2.2, stream: 3.2 } as const;
-/** Maximum distance in cells between the side of a strip and the line of the strip. */
+/** Maximum half-width of a strip, in cells. */
 const MOST_OFFSET = 0.23;
 /** Share by which distances shrink in the middle of the town. */
 const SHRINK = 0.52;

@@ -455,7 +455,7 @@ export class GmlDocument {
       : new Refusal('xml_malformed', `expected the end of ${what} within ${this.#memberBytes} bytes, found none ${kept}`, START);
   }
 
-  /** Reports content that is too long. The state `skipping` then skips the rest of the content. Only a member counts as a member. */
+  /** Reports content that is too long. The state `skipping` then skips the rest of the content. Increments `members` only if the content is a member. */
   #skipFrom(at: number, content: Content, { code, message, place }: Refusal): boolean {
     this.#unfinished = null;
     if (content === 'member') this.members += 1;

@@ -10,7 +10,7 @@ export const COLUMNS = {
   label: ['ZONA_SISMICA', 'Classificazione*'],
 } as const;
 
-/** All columns of each edition; in a name, `*` is the year. */
+/** All columns of each edition. In a name, `*` is the year. */
 export const EDITIONS = {
   '2020–2022': ['Regione', 'Province', 'CodiceIstat', 'Denominazione', 'Classificazione*'],
   '2023–2025': ['REGIONE', "PROV/CITTA'_METROPOLITANA", 'SIGLA_PROV', 'COMUNE', 'COD_ISTAT_COMUNE', 'ZONA_SISMICA'],

@@ -15,7 +15,7 @@ export const CELL_M = 100;
 export const MAX_COORDINATE_M = 10_000_000;
 /** Maximum velocity. Interferometry cannot measure a metre per year, so a higher value is a no-data value or belongs to a different column. */
 export const MAX_VELOCITY_MM_YEAR = 1_000;
-/** Maximum acceleration, and the limits of height in Europe. Values beyond these limits are errors too. */
+/** Maximum acceleration, and the limits of height in Europe. A value beyond these limits is an error. */
 export const MAX_ACCELERATION_MM_YEAR2 = 1_000;
 export const HEIGHT_M = [-1_000, 9_000] as const;
 /** A decimal with at most 7 digits before and 6 after the point. All digits form one integer below 2^53, so that the fast path divides exactly. */

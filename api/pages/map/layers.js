@@ -40,7 +40,7 @@ export function showLayers(choose) {
   $('choices').replaceChildren(...Object.entries(GENERAL).map(([name, word]) => choice(name, t(word))), ...groups);
 }
 
-/** Shows the legend for the current scale. At large scales the legend has the classes of a section, and at small scales the coverage by comune. */
+/** Shows the legend for the current zoom level. At high zoom levels the legend has the classes of a section, and at low zoom levels the coverage by comune. */
 export function showLegend() {
   const layer = view.sectionDrawn();
   const isClose = view.draws('parcels');

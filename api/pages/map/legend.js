@@ -1,5 +1,5 @@
 // @ts-check
-/** Shows the legend of the map. At large scales the legend has the classes of a section, and at small scales the coverage by comune. */
+/** Shows the legend of the map. At high zoom levels the legend has the classes of a section, and at low zoom levels the coverage by comune. */
 import { button, element } from './elements.js';
 import { state } from './state.js';
 import { panelOf, titleOf, unitInLanguage } from './values.js';

@@ -161,7 +161,7 @@ export async function openView(actions) {
   return true;
 }
 
-/** Returns true if a layer is visible at this scale and this user may see it. @param {string} layer */
+/** Returns true if a layer is visible at this zoom level and this user may see it. @param {string} layer */
 export function draws(layer) {
   const { minzoom = Infinity } = state.layers.find(({ name }) => name === layer) ?? {};
   const { map, isParcels } = state.view;
@@ -326,8 +326,8 @@ function styleOf() {
         { id: 'parcel-area', type: 'fill', ...of('parcels'), filter: passes(), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
         { id: 'parcel-line', type: 'line', ...of('parcels'), filter: passes(), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
       ]),
-      // At large scales, tiles replace the outlines of comuni, because the outlines are too coarse. A comune without a loaded boundary has no outline in the
-      // tiles, only a box.
+      // At high zoom levels, tiles replace the outlines of comuni, because the outlines are too coarse. A comune without a loaded boundary has no outline in
+      // the tiles, only a box.
       { id: 'comune-line', type: 'line', source: 'comuni', paint: border, ...(borders === undefined ? {} : { filter: ['any', ['<', ['zoom'], BORDERS], ['get', 'isBox']] }) },
       ...(borders === undefined ? [] : [{ id: 'comune-border', type: 'line', source: 'comuni-tiles', 'source-layer': borders.name, minzoom: BORDERS, paint: border }]),
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },

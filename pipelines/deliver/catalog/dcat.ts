@@ -17,11 +17,11 @@ export interface HighValueSource {
 }
 
 export interface CatalogFacts {
-  /** Address of the catalogue. The address of each resource is this address with a fragment. */
+  /** URL of the catalogue. The URL of each resource is this URL with a fragment. */
   readonly base: string;
-  /** Address of the folder with the exports, ending with a slash. */
+  /** URL of the folder with the exports, with a trailing slash. */
   readonly files: string;
-  /** Address of the API, such as https://maps.example.org/api/v2. Null if the catalogue describes no API. */
+  /** URL of the API, such as https://maps.example.org/api/v2. Null if the catalogue describes no API. */
   readonly api: string | null;
   readonly publisher: Publisher;
   readonly exports: readonly ExportedFile[];

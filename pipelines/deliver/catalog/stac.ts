@@ -12,7 +12,7 @@ const LATEST = 'latest.json';
 
 /**
  * Returns the STAC documents, by path relative to the catalogue. Links between documents are relative.
- * @param files address of the folder with the exports, ending with a slash
+ * @param files URL of the folder with the exports, with a trailing slash
  */
 export function stacDocuments(exports: readonly ExportedFile[], files: string): ReadonlyMap<string, Json> {
   const documents = new Map<string, Json>();
