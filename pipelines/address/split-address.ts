@@ -32,12 +32,13 @@ const FIRST_TYPE = new RegExp(
   '^(?:(via|viale|piazza|corso|largo|strada|vicolo|contrada)\\s+(?=\\1\\s)'
   + "|via\\s+(?=(?:v(?:ia|\\.)le|p(?:iaz|\\.z)za|piazzale|c(?:ors|\\.s)o|largo|strada|c(?:ontra|\\.|/)da|loc(?:alita'?|\\.)?|fraz(?:ione|\\.)?)(?![a-z'])\\s*[a-z]))",
 );
-/** Matches a number that is written twice, as in `VIA ROMA N.100 100`, where the list has separate fields for the address and the number. */
-const TWICE = /(?<=[\s.°])(\d{1,5}(?:\/[a-z\d]{1,2})?)\s+\1$/;
+/** Matches a number that is written twice, as in `VIA ROMA N.100 100` or `VIA ROMA 18, 26862 18`. Some lists have separate fields for address, number and CAP. */
+const TWICE = /(?<=[\s.°,])(\d{1,5}(?:\/[a-z\d]{1,2})?)(?:,\s*\d{5})?\s+\1$/;
 const MARK = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)';
 /** Suffixes that are words. */
 const BIS = 'bis|ter|quater|quinquies';
-const RANGE = '(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?';
+/** First of several numbers: `12-14`, `9/11/13`. In `12/14`, the second number may be a suffix. */
+const RANGE = '(\\d{1,5})(?:(?:\\s?-\\s?\\d{1,5}){1,3}|(?:/\\d{1,3}){2,3}(?![/\\d]))?';
 const NUMBER = `${MARK}?${RANGE}(?:\\s*[/\\\\-]?\\s*(${BIS}|(?!dx|km|sc|sx)[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?`;
 /**
  * Matches the end of a word before a house number without a space, as in `VIA ROMA15`, `VIA LIBERTA'6` and `VIA PIO XII1`. A first word such as `SPBS11`, a
@@ -58,7 +59,7 @@ const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|sen
 /** Words before the number or letter of a part of a building. */
 const PART = [
   'scal[ae]|sc\\.?|piano|palazzin[ae]|pal(?:\\.na)?\\.?|edific(?:io|i)|edif\\.?|ed\\.?|fabbricat[oi]|fabbr?\\.|capannon[ei]|capann\\.|lott[oi]|corp[oi]',
-  'blocc(?:o|hi)|negozi?o|neg\\.|local[ei]|box|app(?:artamento|\\.)|modulo|padiglione|pad\\.|is(?:olato|\\.)',
+  'blocc(?:o|hi)|negozio?|neg\\.|local[ei]|box|app(?:artamento|\\.)|modulo|padiglione|pad\\.|is(?:olato|\\.)',
 ].join('|');
 const PART_NAME = "(?:n[.°]\\s*)?(?:[a-z]{0,2}\\d{1,4}[a-z]?|[a-z]|[ivx]{2,4})(?![a-z\\d'])";
 const FLOOR = '(?:terra|rialzato|seminterrato|primo|secondo|terzo|quarto|quinto|ultimo)';
@@ -107,7 +108,7 @@ const CANONISED: ReadonlySet<string> = new Set(['celestino', 'gregorio', 'leone'
 export function splitAddress(address: string | null): SplitAddress {
   const written = address === null || address.length > LONGEST ? '' : address;
   const folded = fold(written).replace(/\s+/g, ' ').trim();
-  const text = folded.replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '').replace(FIRST_TYPE, '').replace(TWICE, '$1').replace(GLUED_MARK, ' ').replace(GLUED, '$1 ')
+  const text = folded.replace(POSTAL_CODE, '').replace(/[\s.,;-]+$/, '').replace(FIRST_TYPE, '').replace(TWICE, '$1').replace(GLUED_MARK, ' ').replace(GLUED, '$1 ')
     .replace(INSIDE, '');
   const { street, ...found } = cut(text);
   const { number, exponent, colour } = compared(found, POSTAL_CODE.exec(folded)?.[2] ?? '');

@@ -30,6 +30,8 @@ describe('an address on one line', () => {
     ['VIA ROMA 102 32016, ALPAGO (BL) 102 32016', ['via'], ['roma'], 102, null], ['VIA GENTILE 54 70126, BARI (BA) 54/C 70125', ['via'], ['gentile'], 54, 'C'], ['VIA DANTE 11 61045, PERGOLA (PU) snc 61045', ['via'], ['dante'], 11, null],
     ['VIA DANTE 11 61045, PERGOLA (PU) 11/SNC', ['via'], ['dante'], 11, null], ['VIA SAN CARLO 5 - RONE', ['via'], ['carlo', 'san'], 5, null],
     ['VIA ROMA 111, 15039 - -', ['via'], ['roma'], 111, null], ['VIA ROMA N.100 100 20033', ['via'], ['roma'], 100, null],
+    ['VIA LOMELLINA 50, 27058 50 27058', ['via'], ['lomellina'], 50, null], ['VIA FERRARECCE,88 88 81100', ['via'], ['ferrarecce'], 88, null], ["VIA PRA' 159 R. 16157", ['via'], ['pra'], 159, 'R'],
+    ['VIA EUROPA 9/11/13', ['via'], ['europa'], 9, null], ['PIAZZALE DEL COMMERCIO 2-4-6 46034', ['piazzale'], ['commercio'], 2, null],
     ['VIA STRADA DELLA CALZA 1871/B, 46042  46042', ['strada'], ['calza'], 1871, 'B'], ['TRIONFALE 10019 00136', [], ['trionfale'], 10019, null], ['CORSO DI FRANCIA 265, 00191  00191', ['corso'], ['francia'], 265, null],
   ] as const)('is split although text, a CAP or a second number follows the number, or a letter precedes it: %j', (address, streetTypes, streetWords, number, exponent) => {
     expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour: null });
