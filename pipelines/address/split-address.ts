@@ -32,7 +32,7 @@ const FIRST_TYPE = new RegExp(
   '^(?:(via|viale|piazza|corso|largo|strada|vicolo|contrada)\\s+(?=\\1\\s)'
   + "|via\\s+(?=(?:v(?:ia|\\.)le|p(?:iaz|\\.z)za|piazzale|c(?:ors|\\.s)o|largo|strada|c(?:ontra|\\.|/)da|loc(?:alita'?|\\.)?|fraz(?:ione|\\.)?)(?![a-z'])\\s*[a-z]))",
 );
-/** Matches a number that is written twice, as in `VIA ROMA N.100 100` or `VIA ROMA 18, 26862 18`. Some lists have separate fields for address, number and CAP. */
+/** Matches a number that is written twice, as in `VIA ROMA N.100 100` or `VIA ROMA 18, 26862 18`. Some lists have one field each for address, number, CAP. */
 const TWICE = /(?<=[\s.°,])(\d{1,5}(?:\/[a-z\d]{1,2})?)(?:,\s*\d{5})?\s+\1$/;
 const MARK = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)';
 /** Suffixes that are words. */
