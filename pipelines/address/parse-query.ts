@@ -233,10 +233,14 @@ function segmentsOf(text: string): Segment[] {
   });
 }
 
+/** Matches a name that is also the type of a road. In `Via Provinciale 57`, the number is the road's number or a civico. */
+const VIA_OR_ROAD = /(?<![a-z])via (?:provinciale|statale) (?=\d)/;
+
 /** Returns the one or two likeliest splits of the query, likeliest first: at its civico, SNC or kilometre, and without a civico. */
 function cutsOf(text: string, original: string): Cut[] {
   const snc = SNC.exec(text);
-  const route = findRoute(text);
+  const isViaOrRoad = VIA_OR_ROAD.test(text);
+  const route = isViaOrRoad ? null : findRoute(text);
   // The number of a numbered road is not a civico, so its digits are masked.
   const masked = route === null ? text : text.slice(0, route.start) + text.slice(route.start, route.end).replace(/\d/g, 'x') + text.slice(route.end);
   const kilometre = KILOMETRE.exec(masked);
@@ -256,7 +260,7 @@ function cutsOf(text: string, original: string): Cut[] {
   const uncut: Cut = { street: segmentsOf(shown.replaceAll(MARK, ' ')), ending: NO_ENDING, comune: [] };
   if (chosen === undefined) return [uncut];
   const cut = cutAt(shown, chosen.start, chosen.end, chosen.ending);
-  return civici.length === 1 && !chosen.marked && isRegnal(shown, chosen) ? [uncut, cut] : [cut, uncut];
+  return civici.length === 1 && !chosen.marked && (isViaOrRoad || isRegnal(shown, chosen)) ? [uncut, cut] : [cut, uncut];
 }
 
 /** Restores the masked digits of a numbered road. */

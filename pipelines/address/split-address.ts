@@ -20,17 +20,26 @@ interface SplitAddress {
 /** Maximum length of an address in characters. The limit also bounds the run time of the patterns below. */
 const LONGEST = 500;
 /**
- * Matches a CAP at the end (`- 92019`). Also matches comune and province after a CAP. The group is the text after the province, where some lists repeat the
- * number and the CAP: `VIA ROMA 102 32016, ALPAGO (BL) 102 32016`.
+ * Matches a CAP at the end (`- 92019`), or two with the same first digits (`95036  95036`). Also matches comune and province after a CAP. The last group is the
+ * text after the province, where some lists repeat the number and the CAP: `VIA ROMA 102 32016, ALPAGO (BL) 102 32016`.
  */
-const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)([^()]{0,20}))?[\s,;-]*$/;
-/** Matches a number that is written twice, as in `VIA ROMA N.100 100`, where the list has separate fields for the address and the number. */
-const TWICE = /(?<=[\s.°])(\d{1,5}(?:\/[a-z\d]{1,2})?)\s+\1$/;
+const POSTAL_CODE = /[\s,;-]*(?<!\d)(?:(\d\d)\d{3}[\s,;-]+(?=\1))?\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)([^()]{0,20}))?[\s,;-]*$/;
+/**
+ * Matches a type at the start before a second type, as in `VIA VIA ROMA` and `VIA VIALE EUROPA`. Some lists have a field for the type, which is `VIA` by
+ * default. Excludes types that are often names, as in `VIA BORGO DI SOPRA`, `VIA CIRCONVALLAZIONE EST` and `VIA PROVINCIALE`.
+ */
+const FIRST_TYPE = new RegExp(
+  '^(?:(via|viale|piazza|corso|largo|strada|vicolo|contrada)\\s+(?=\\1\\s)'
+  + "|via\\s+(?=(?:v(?:ia|\\.)le|p(?:iaz|\\.z)za|piazzale|c(?:ors|\\.s)o|largo|strada|c(?:ontra|\\.|/)da|loc(?:alita'?|\\.)?|fraz(?:ione|\\.)?)(?![a-z'])\\s*[a-z]))",
+);
+/** Matches a number that is written twice, as in `VIA ROMA N.100 100` or `VIA ROMA 18, 26862 18`. Some lists have one field each for address, number, CAP. */
+const TWICE = /(?<=[\s.°,])(\d{1,5}(?:\/[a-z\d]{1,2})?)(?:,\s*\d{5})?\s+\1$/;
 const MARK = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)';
 /** Suffixes that are words. */
 const BIS = 'bis|ter|quater|quinquies';
-const RANGE = '(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?';
-const NUMBER = `${MARK}?${RANGE}(?:\\s*[/\\\\-]?\\s*(${BIS}|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?`;
+/** First of several numbers: `12-14`, `9/11/13`. In `12/14`, the second number may be a suffix. */
+const RANGE = '(\\d{1,5})(?:(?:\\s?-\\s?\\d{1,5}){1,3}|(?:/\\d{1,3}){2,3}(?![/\\d]))?';
+const NUMBER = `${MARK}?${RANGE}(?:\\s*[/\\\\-]?\\s*(${BIS}|(?!dx|km|sc|sx)[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?`;
 /**
  * Matches the end of a word before a house number without a space, as in `VIA ROMA15`, `VIA LIBERTA'6` and `VIA PIO XII1`. A first word such as `SPBS11`, a
  * short word and a code such as `exSS581` name a road. In `DELL'8 MARZO`, a consonant precedes the apostrophe.
@@ -47,14 +56,31 @@ const AFTER_YEAR = new RegExp(`^(.*(?:${MONTH})\\s+1[5-9]\\d\\d)\\s+${NUMBER}\\s
 const YEAR = new RegExp(`(?<![a-z])(?:${MONTH})\\s+(?:1[5-9]|20)\\d\\d$`);
 const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|senza\s+numero(?:\s+civico)?)\s*$/;
 
+/** Words before the number or letter of a part of a building. */
+const PART = [
+  'scal[ae]|sc\\.?|piano|palazzin[ae]|pal(?:\\.na)?\\.?|edific(?:io|i)|edif\\.?|ed\\.?|fabbricat[oi]|fabbr?\\.|capannon[ei]|capann\\.|lott[oi]|corp[oi]',
+  'blocc(?:o|hi)|negozio?|neg\\.|local[ei]|box|app(?:artamento|\\.)|modulo|padiglione|pad\\.|is(?:olato|\\.)',
+].join('|');
+const PART_NAME = "(?:n[.°]\\s*)?(?:[a-z]{0,2}\\d{1,4}[a-z]?|[a-z]|[ivx]{2,4})(?![a-z\\d'])";
+const FLOOR = '(?:terra|rialzato|seminterrato|primo|secondo|terzo|quarto|quinto|ultimo)';
+const POSITION = [
+  'c/o|presso(?![a-z])|int(?:ern[oi]|\\.)?(?![a-z])',
+  `(?:${PART})\\s*${PART_NAME}`,
+  `piano\\s+${FLOOR}|p\\.\\s*(?:\\d|t(?![a-z]))|(?:\\d{1,2}°?|[ivx]+|${FLOOR})\\s*piano(?![a-z])`,
+].join('|');
+/**
+ * Matches the position inside a building, or `C/O`, directly after a house number, up to the end of the text: `INT. 3`, `SCALA B INT. 3`, `1° PIANO`. After a
+ * name, such a word may belong to the name: `VIA SCALA 5`.
+ */
+const INSIDE = new RegExp(`(?<=\\d(?:\\s?[/-]?\\s?(?:${BIS}|ross[oa]|ner[oa]|[a-z]))?)[\\s,;/(-]+(?:${POSITION}).*$`);
+
 /** Text that may follow a number: a place or a note after a dash, comma, slash or parenthesis, or after a word such as `LOC.` or `ANGOLO`. */
 const TEXT = [
   // A text of at most three letters is a list of suffixes (`181-ABC`), or a date into which a spreadsheet has changed two numbers (`01-gen`).
   '\\s*[-,]\\s*(?![a-z]{1,3}$)(?:[a-z]{2}|[a-z]\\.)[^\\d]*',
   '\\s*/\\s*[a-z]{4}[^\\d]*',
   '\\s*\\(.*',
-  "\\s+(?:loc(?:alita'?)?|fr(?:az(?:ione)?)?|f\\.?ne|ang(?:olo)?|c/o|presso)(?![a-z])[^\\d]*",
-  '\\s+int(?:erno|\\.)?\\s*[a-z\\d]{1,3}',
+  "\\s+(?:loc(?:alita'?)?|fr(?:az(?:ione)?)?|f\\.?ne|ang(?:olo)?)(?![a-z])[^\\d]*",
 ].join('|');
 const SUFFIX = `(?:\\s*[/-]?\\s*(${BIS}|[a-z]|(?<=/\\s*)\\d{1,3})(?![a-z\\d/.']))?`;
 /** Number before text. A CAP has five digits: `VIA CASILINA, 00133 - ROMA`. */
@@ -66,8 +92,12 @@ const BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+${MARK}?${SHORT_RANGE}
 const MARKED_BEFORE_TEXT = new RegExp(`^([^(]*[^\\s\\d(,])[\\s,]+n[.°]\\s*${SHORT_RANGE}(?:/?(${BIS}|[a-z])(?![a-z/.']))?${OTHER_TEXT}\\s+(?:[a-z]{2}|[a-z]\\.)[^\\d]*$`);
 /** Matches a road, a district or a building. A number in such a name is rarely a house number. */
 const NOT_A_STREET = /(?<![a-z])(?:s\.?\s?[spr]\.?(?![a-z'])|statale|prov(?!e)|regionale|reg\.?le|autostrada|superstrada|tangenziale|raccordo|svincolo|km|migliara|quartiere|q\.?re|zona|z\.i)/;
-/** Matches a preposition before a number that belongs to the name: `VIA RAGAZZI DEL 99`. */
+/** Matches a street without a name of its own. Roads that an authority numbers are rarely called `VIA`. */
+const VIA_PROVINCIALE = /^via (?:provinciale|statale) (?:n[.°]? ?)?\d+$/;
+/** Matches a preposition before a number that belongs to the name, as in `VIA RAGAZZI DEL 99`. */
 const DEL_AT_END = /(?<![a-z])de(?:l|i|gli|lle)\s*$/;
+/** Matches the abbreviation of a part of a building before its number: `VIALE DELLE SCIENZE ED 12`. No name of a street ends with such an abbreviation. */
+const PART_AT_END = /(?<![a-z])(?:ed\.?|edif\.?|int\.?|sc\.|pal\.)\s*$/;
 /** Matches a word at the end of a name that a number may belong to: `LOTTO 4`, `TRAVERSA 3`. */
 const NUMBERED_WORD = /(?<![a-z])(?:lotto|trav(?:ersa|\.)?|vico(?:lo)?|settore|comparto|is(?:olato|\.)?|scala|piano|pal(?:azzina|\.)?|edificio|corpo|blocco|uscita|strada|parco|scuola)\s*$/;
 
@@ -78,9 +108,10 @@ const CANONISED: ReadonlySet<string> = new Set(['celestino', 'gregorio', 'leone'
 export function splitAddress(address: string | null): SplitAddress {
   const written = address === null || address.length > LONGEST ? '' : address;
   const folded = fold(written).replace(/\s+/g, ' ').trim();
-  const text = folded.replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '').replace(TWICE, '$1').replace(GLUED_MARK, ' ').replace(GLUED, '$1 ');
+  const text = folded.replace(POSTAL_CODE, '').replace(/[\s.,;-]+$/, '').replace(FIRST_TYPE, '').replace(TWICE, '$1').replace(GLUED_MARK, ' ').replace(GLUED, '$1 ')
+    .replace(INSIDE, '');
   const { street, ...found } = cut(text);
-  const { number, exponent, colour } = compared(found, POSTAL_CODE.exec(folded)?.[1] ?? '');
+  const { number, exponent, colour } = compared(found, POSTAL_CODE.exec(folded)?.[2] ?? '');
   const { type, otherTypes, tokens } = normaliseFolded(street);
   return {
     streetTypes: type === null ? [] : [type, ...otherTypes],
@@ -115,7 +146,9 @@ function cut(text: string): Cut {
   const [, street, ...found] = AT_END.exec(text) ?? AFTER_YEAR.exec(text) ?? [];
   if (street === undefined) return cutBeforeText(text) ?? { street: text, ...WITHOUT };
   // In `STRADA STATALE 18`, `SS 115 KM 158` and `KM 44, 700`, the number is the road's number or a position along the road, not a house number.
-  if (/(?:(?<![a-z])km\.?(?:\s*\d+\s*,)?|\+)$/.test(street) || DEL_AT_END.test(street) || findRoute(text)?.end === text.length) return { street: text, ...WITHOUT };
+  const isRoad = findRoute(text)?.end === text.length && !VIA_PROVINCIALE.test(text);
+  const isPosition = /(?:(?<![a-z])km\.?(?:\s*\d+\s*,)?|\+)$/.test(street);
+  if (isRoad || isPosition || DEL_AT_END.test(street) || PART_AT_END.test(street)) return { street: text, ...WITHOUT };
   return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
 }
 

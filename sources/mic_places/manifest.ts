@@ -6,7 +6,7 @@ const COMUNE = 'derived from the comune';
 
 export const manifest: Manifest = {
   id: 'mic_places',
-  version: 5,
+  version: 6,
   title: 'MiC: places of culture (DBUnico 2.0)',
   italianTitle: 'MiC: luoghi della cultura (DBUnico 2.0)',
   attribution: {

@@ -6,7 +6,7 @@ const CONTACT = 'contact of the school: not served';
 
 export const manifest: Manifest = {
   id: 'mim_schools',
-  version: 4,
+  version: 5,
   title: 'MIM: schools, of the State and private ones',
   italianTitle: 'MIM: scuole statali e paritarie',
   attribution: {

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'salute_pharmacies',
-  version: 5,
+  version: 6,
   title: 'Ministero della Salute: pharmacies',
   italianTitle: 'Ministero della Salute: farmacie',
   attribution: {

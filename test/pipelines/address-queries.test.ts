@@ -29,6 +29,9 @@ describe('parseQuery', () => {
 
   it('returns several readings of an ambiguous query, the most likely reading first', async () => {
     expect((await read('Corso Umberto 2, Napoli')).map(({ tokens, number }) => [tokens.join(' '), number])).toEqual([['umberto 2', null], ['umberto', 2]]);
+    expect((await read('Via Provinciale 57, Modena')).map(({ streetType, tokens, number, comuni }) => [streetType, ...tokens, number, comuni]))
+      .toEqual([['strada provinciale', '57', null, ['F257']], ['via', 'provinciale', 57, ['F257']]]);
+    expect((await read('Via Statale 16 40/A Rimini'))[0]).toMatchObject({ streetType: 'strada statale', tokens: ['16'], number: 40, exponent: 'A' });
     expect((await read('Via Museo / Museumstraße 12 Bolzano')).slice(0, 2).map(({ streetType, tokens }) => [streetType, ...tokens])).toEqual([['via', 'museo'], ['strasse', 'museum']]);
     expect((await read('Via Mazzini Milano 3')).map(({ tokens, comuni }) => [tokens.join(' '), comuni])).toContainEqual(['mazzini', ['F205']]);
     expect((await read('Strada Modena - Finta 12'))[0]!.comuni).toEqual([]);

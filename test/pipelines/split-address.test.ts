@@ -30,8 +30,42 @@ describe('an address on one line', () => {
     ['VIA ROMA 102 32016, ALPAGO (BL) 102 32016', ['via'], ['roma'], 102, null], ['VIA GENTILE 54 70126, BARI (BA) 54/C 70125', ['via'], ['gentile'], 54, 'C'], ['VIA DANTE 11 61045, PERGOLA (PU) snc 61045', ['via'], ['dante'], 11, null],
     ['VIA DANTE 11 61045, PERGOLA (PU) 11/SNC', ['via'], ['dante'], 11, null], ['VIA SAN CARLO 5 - RONE', ['via'], ['carlo', 'san'], 5, null],
     ['VIA ROMA 111, 15039 - -', ['via'], ['roma'], 111, null], ['VIA ROMA N.100 100 20033', ['via'], ['roma'], 100, null],
+    ['VIA LOMELLINA 50, 27058 50 27058', ['via'], ['lomellina'], 50, null], ['VIA FERRARECCE,88 88 81100', ['via'], ['ferrarecce'], 88, null], ["VIA PRA' 159 R. 16157", ['via'], ['pra'], 159, 'R'],
+    ['VIA EUROPA 9/11/13', ['via'], ['europa'], 9, null], ['PIAZZALE DEL COMMERCIO 2-4-6 46034', ['piazzale'], ['commercio'], 2, null],
+    ['VIA STRADA DELLA CALZA 1871/B, 46042  46042', ['strada'], ['calza'], 1871, 'B'], ['TRIONFALE 10019 00136', [], ['trionfale'], 10019, null], ['CORSO DI FRANCIA 265, 00191  00191', ['corso'], ['francia'], 265, null],
   ] as const)('is split although text, a CAP or a second number follows the number, or a letter precedes it: %j', (address, streetTypes, streetWords, number, exponent) => {
     expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour: null });
+  });
+
+  it.each([
+    ['VIA ROMA 12 INT. 3', ['via'], ['roma'], 12, null], ['VIA ROMA, 12/A, INTERNO 3', ['via'], ['roma'], 12, 'A'], ['VIA ROMA 12 BIS SCALA B INT 3', ['via'], ['roma'], 12, 'BIS'],
+    ['VIA ROMA 12/INT.1C', ['via'], ['roma'], 12, null], ['VIA ROMA, 12 (PALAZZINA 15)', ['via'], ['roma'], 12, null], ['VIA ROMA 12 - 2° PIANO', ['via'], ['roma'], 12, null],
+    ['VIA ROMA 12 SC. 2 P. 4', ['via'], ['roma'], 12, null], ['VIA ROMA, 21 ED. 6', ['via'], ['roma'], 21, null], ['VIA ROMA 4, EDIFICIO BL28', ['via'], ['roma'], 4, null],
+    ['VIA ROMA 10-12 CAPANNONE N. 3', ['via'], ['roma'], 10, null], ['VIA 4 NOVEMBRE 7 LOTTO 14/B', ['via'], ['4', 'novembre'], 7, null], ['VIA SCALA 5 SCALA 2', ['via'], ['scala'], 5, null],
+    ['MATTEOTTI 70 INT 2 57023', [], ['matteotti'], 70, null], ['VIALE SARCA 336 FABBRICATO 7', ['viale'], ['sarca'], 336, null], ['VIA ROMA 12 PIANO TERRA', ['via'], ['roma'], 12, null],
+    ['CORSO MAZZINI 25, c/o Scuola 3', ['corso'], ['mazzini'], 25, null], ['VIA ROMA, 50 - C/O A.S.L. 2', ['via'], ['roma'], 50, null], ['VIA ROMA, 43 presso TOTALERG 38', ['via'], ['roma'], 43, null],
+    ['VIA PROVINCIALE 57 INT. 3', ['via'], ['provinciale'], 57, null], ['VIA ROMA, 12 NEGOZIO 4', ['via'], ['roma'], 12, null], ['VIA ROMA 12 LOCALI 3-4', ['via'], ['roma'], 12, null],
+  ] as const)('is split at the house number if a part of a building or an addressee follows: %j', (address, streetTypes, streetWords, number, exponent) => {
+    expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour: null });
+  });
+
+  it.each([
+    ['VIA SCALA 5', ['scala'], 5], ['VIA DEL LOTTO 3', ['lotto'], 3], ['VICOLO INTERNO 2', ['interno'], 2], ['VIA PIANO 7', ['piano'], 7], ['VIA PALAZZINA 10', ['palazzina'], 10],
+    ['CONTRADA PIANO 4', ['piano'], 4], ['VIA CORPO DEI VOLONTARI 2', ['corpo', 'volontari'], 2], ['VIA ISOLATO 41', ['isolato'], 41], ['VIA NENNI P. 3', ['nenni'], 3],
+    ['VIA 2 CORPO D\'ARMATA 5', ['2', 'armata', 'corpo'], 5], ['VIALE SCALA GRECA 366/F', ['greca', 'scala'], 366],
+  ] as const)('keeps a word for a part of a building in the street if no house number precedes the word: %s', (address, streetWords, number) => {
+    expect(splitAddress(address)).toMatchObject({ streetWords, number });
+  });
+
+  it.each([
+    ['VIA VIA ROMA 5', ['via'], ['roma'], 5], ['VIA VIA 4 NOVEMBRE 5', ['via'], ['4', 'novembre'], 5], ['PIAZZA PIAZZA DANTE 2', ['piazza'], ['dante'], 2], ['VIA VIALE EUROPA 11', ['viale'], ['europa'], 11],
+    ['VIA C.SO CASALE 290', ['corso'], ['casale'], 290], ['VIA P.ZZA GIOVANNI XXIII 10', ['piazza'], ['23', 'giovanni'], 10], ['VIA LOC. NALE 3', ['localita'], ['nale'], 3],
+    ['VIA C/DA STURIANO 8', ['contrada'], ['sturiano'], 8], ['VIA STRADA PROVINCIALE 12, 7', ['strada provinciale'], ['12'], 7],
+    ['VIA CONTRADA 286', ['via'], ['contrada'], 286], ['VIA BORGO PADOVA 46', ['via'], ['borgo', 'padova'], 46], ['VIA V. VENETO 9', ['via'], ['veneto'], 9], ['VIA LARGA 3', ['via'], ['larga'], 3],
+    ['VIA PROVINCIALE 57', ['via'], ['provinciale'], 57], ['Via Statale 48  23826', ['via'], ['statale'], 48], ['VIA PROVINCIALE NORD 134', ['via'], ['nord', 'provinciale'], 134],
+    ['VIA STATALE 45 BIS 74', ['strada statale'], ['45bis'], 74], ['STRADA PROVINCIALE 57', ['strada provinciale'], ['57'], null],
+  ] as const)('has the second of two types, and the name of a street that is called like a road: %j', (address, streetTypes, streetWords, number) => {
+    expect(splitAddress(address)).toMatchObject({ streetTypes, streetWords, number });
   });
 
   it.each([
@@ -51,15 +85,16 @@ describe('an address on one line', () => {
     'VIA TARLATI 0', 'STRADA MARSICANA KM 44,700', 'SS 18 KM 399 + 630', 'VIA MONTENERO 30 04017, SAN FELICE CIRCEO (LT) 34 04017', 'VIA EUGANEA 10/B 35037, TEOLO (PD) 10/A 35037', 'VIA DE PRETIS SNC, 86100 - -',
     'VIA CASILINA, 00133 - ROMA', 'VIA CASILINA 00133 (ROMA)', 'VIA ROMA, 00185, ROMA', 'VIA ROMA 86020 - RONE', 'VIA GRAMSCI N. 5 ROSSO GENOVA', 'VIA GRAMSCI 5/ROSSO - GENOVA',
     'VIA GRAMSCI 5 (ROSSO)', 'VIA ROMA N. 5 BIS RONE', 'VIA ROMA 5-BIS/A', 'VIA RAGAZZI DEL 99', 'VIA RAGAZZI DEL 99 - RONE', 'VIA MARTIRI DEL 1944 LOC. RONE', 'PIAZZA SAN PIO 10 - RONE',
-    'STRADA MARSICANA KM 44, 700',
+    'STRADA MARSICANA KM 44, 700', 'VIALE DELLE SCIENZE ED 12', 'VIALE DELLE SCIENZE Ed 2 piano 1', 'VIA ROMA INT. 3', 'SS 18 LOTTO 3', 'SS 285 KM. 13+0,60 SX', 'LOC. RONE S.P. 49 SC 88050',
+    'VIA ROMA SNC, 95036  95036', 'PIAZZA SAN ROCCO - 22040   22040', 'FRAZIONE RONE , 64020  64100',
   ])('has no number if the number may belong to a name, a CAP, a road, a colour or a list of suffixes, or if two numbers differ: %s', (address) => {
     expect(splitAddress(address)).toMatchObject({ number: null, exponent: null });
   });
 
-  it('has the same street and number with and without the name of a place after the number, for any combination of street, number and place', () => {
+  it('has the same street and number with and without the text after the number, for any combination of street, number and text', () => {
     const random = randomOf('addresses before text');
     const streets = ['VIA ROMA', 'VIALE DEI TIGLI', 'PIAZZA SAN MARCO', "VIA DELL'INDUSTRIA", 'CORSO VITTORIO VENETO', "LOCALITA' PIANETTO", 'VIA XX SETTEMBRE', 'VIA 4 NOVEMBRE', "VIA LIBERTA'"];
-    const places = [' - VOLPINO', '-VOLPINO', ' LOC. VOLPINO', ' FRAZIONE VOLPINO', ' (VOLPINO)', ' ANGOLO VIA MILANO', ' C/O SCUOLA MEDIA', ' - S. GIORGIO', ", CA' RAINATI"];
+    const places = [' INT. 3', ', SCALA B', ' PALAZZINA 12/C', '/INTERNO 2', ' - 1° PIANO', ', C/O VIA MILANO 9', ' - VOLPINO', '-VOLPINO', ' LOC. VOLPINO', ' FRAZIONE VOLPINO', ' (VOLPINO)', ' ANGOLO VIA MILANO', ' C/O SCUOLA MEDIA', ' - S. GIORGIO', ", CA' RAINATI"];
     for (let i = 0; i < 500; i += 1) {
       const address = `${random.pick(streets)}${random.pick([' ', ', ', ' N. ', ' N.', ', N°'])}${1 + random.below(999)}${random.pick(['', '/A', ' BIS', '/3'])}`;
       const place = random.pick(places);

@@ -154,6 +154,7 @@ describeDatabase('the placement of points', (engine) => {
 
   it.each([
     ['VIA ROMA, 12', 'address 1'], ['VIA ROMA 12 86100', 'address 1'], ['Via Roma n. 12', 'address 1'], ['VIA ROMA, 12/A', 'address 2'], ['VIALE ROMA, 12', 'address 6'],
+    ['VIA ROMA 12 INT. 3', 'address 1'], ['VIA VIALE ROMA 12', 'address 6'],
     ['VIA ROMA, 12/B', 'not_found'], ['VIA ROMA, 13', 'address 4'], ['VIA ROMA, 13 ROSSO', 'address 3'], ['VIA ROMA, 15R', 'address 13'], ['VIA ROMA, 16R', 'address 14'],
     ['VIA ROMA, 15', 'not_found'], ['VIA ROMA, 14', 'not_found'], ['VIA ROMA', 'no_number'], ['VIA ROMA, SNC', 'no_number'], [null, 'no_number'], ['CONTRADA FORNACE, 9', 'ambiguous'],
     ['VIA GIUSEPPE GARIBALDI 5', 'address 7'], ['VIA GARIBALDI, 5', 'address 7'], ['VIA G. GARIBALDI, 6', 'address 11'], ['PIAZZA GARIBALDI, 5', 'not_found'], ['GARIBALDI, 5', 'address 7'],
