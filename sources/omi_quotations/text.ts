@@ -46,7 +46,9 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): Asy
     const lines: Line[] = [];
     const whole = isUtf8(bytes);
     if (whole) {
-      for (const text of bytes.toString('utf8').split('\n')) lines.push({ number: (number += 1), text: text.endsWith('\r') ? text.slice(0, -1) : text, isOpen });
+      for (const text of bytes.toString('utf8').split('\n')) {
+        lines.push({ number: (number += 1), text: text.endsWith('\r') ? text.slice(0, -1) : text, isOpen });
+      }
       return lines;
     }
     let start = 0;

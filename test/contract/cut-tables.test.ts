@@ -50,11 +50,13 @@ describe.each(sources.map((source) => [source.id, source] as const))('the tables
     for (const { name, content, start } of await tablesOf(source)) {
       const line = content.toString('latin1', start);
       // Cuts the last line before its last separator, because a cut in the last column is not detectable.
-      const cut = start + Math.min(Math.floor(line.length / 2), Math.max(...[';', ',', '|', '\t', ' '].map((separator) => line.trimEnd().lastIndexOf(separator))));
+      const separator = Math.max(...[';', ',', '|', '\t', ' '].map((each) => line.trimEnd().lastIndexOf(each)));
+      const cut = start + Math.min(Math.floor(line.length / 2), separator);
       const { error, recognition } = await read(source, name, content.subarray(0, cut));
       // A table of one line may not be recognised without the line.
       if (recognition === null && error === null) continue;
-      expect(error, name).toMatchObject({ code: expect.stringMatching(/^(?:[A-Z]+_TRUNCATED|CSV_MALFORMED|VINTAGE_MISSING)$/), detail: expect.stringMatching(/^expected .* found\b/) });
+      const code = expect.stringMatching(/^(?:[A-Z]+_TRUNCATED|CSV_MALFORMED|VINTAGE_MISSING)$/) as string;
+      expect(error, name).toMatchObject({ code, detail: expect.stringMatching(/^expected .* found\b/) as string });
       const whole = recordsOf(await read(source, name, Buffer.concat([content, Buffer.from('\n')])));
       expect(recordsOf(await read(source, name, content)), name).toEqual(whole);
       expect(whole.rows, name).toBeGreaterThan(0);
