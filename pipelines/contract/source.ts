@@ -251,7 +251,7 @@ export interface PlaceColumns {
   readonly series?: readonly string[];
   /** Column with the code of the comune or other unit. Null counts as an empty code. */
   readonly place: string;
-  /** Columns of a point. Set for lists of points, of which a newer complete file may lack some (`lost-points.ts`). If omitted, no comune may be missing. */
+  /** Columns of a point. Set for lists of points. A newer complete list may lack some points (`lost-points.ts`). If omitted, no comune may be missing. */
   readonly point?: PointColumns;
   /** Column with the region that the publisher states for the place. */
   readonly region?: string;

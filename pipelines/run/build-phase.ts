@@ -193,7 +193,7 @@ function newFilesOf(published: ReadonlySet<number>, layers: readonly CurrentLaye
   return [...new Set(added.map(({ name, sourceId, vintage }) => `${name} (${sourceId} ${vintageText(vintage)})`))].sort();
 }
 
-/** Adds the files with fewer comuni or points to the accepted violations that the ledger records, and warns about each. Changes nothing without an acceptance. */
+/** Adds files with fewer comuni or points to the accepted violations that the ledger records, and warns about each. Changes nothing without an acceptance. */
 function acceptFewer(
   gated: Gated, fewer: readonly Fewer[],
   { name, acceptance, log }: { readonly name: string; readonly acceptance: Acceptance | null } & Pick<Context, 'log'>,

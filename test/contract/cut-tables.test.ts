@@ -26,7 +26,7 @@ function recordsOf({ collected }: Trial): { rows: number; rejects: number } {
   return { rows: members.reduce((sum, { rows }) => sum + rows, 0), rejects: members.reduce((sum, { rejects }) => sum + rejects.length, 0) };
 }
 
-/** Returns the fixtures of a source that are tables of which at least one record is accepted, with their content up to the last accepted line. */
+/** Returns the tables with an accepted record among the fixtures of a source, with their content up to the last accepted line. */
 async function tablesOf(source: RegisteredSource): Promise<{ name: string; content: Buffer; start: number }[]> {
   const at = join(ROOT, 'sources', source.id, 'fixture');
   const found = [];
