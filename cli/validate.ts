@@ -60,6 +60,7 @@ function describe(verdict: FileVerdict): string {
     ...(finding.detail === undefined ? [] : [`        detail: ${finding.detail}`]),
     ...(finding.samples === undefined || finding.samples.length === 0 ? [] : [`        values: ${finding.samples.map((sample) => JSON.stringify(sample)).join(', ')}`]),
     ...(finding.hint === undefined ? [] : [`        hint: ${finding.hint}`]),
+    ...(finding.fix === undefined ? [] : [`        type: ${finding.fix}`]),
   ])].join('\n');
 }
 

@@ -251,11 +251,8 @@ export interface PlaceColumns {
   readonly series?: readonly string[];
   /** Column with the code of the comune or other unit. Null counts as an empty code. */
   readonly place: string;
-  /**
-   * Largest share (0–1) of the current file's comuni that a newer complete file may lack, rounded up to whole comuni. If omitted, no comune may be missing. Set
-   * for lists of points, in which the last point of a comune may close.
-   */
-  readonly mayLose?: number;
+  /** Columns of a point. Set for lists of points. A newer complete list may lack some points (`lost-points.ts`). If omitted, no comune may be missing. */
+  readonly point?: PointColumns;
   /** Column with the region that the publisher states for the place. */
   readonly region?: string;
   /** Column with the region to use if the place is not in ISTAT's list of comuni. */
@@ -264,6 +261,16 @@ export interface PlaceColumns {
   readonly istatCode?: string;
   /** Column with the day of the row. The newest day distinguishes issues of one vintage. */
   readonly dated?: string;
+}
+
+/** Names of the columns with which two lists of points are compared. */
+export interface PointColumns {
+  /** Column that identifies a point. Several rows may be about one point. */
+  readonly id: string;
+  /** Column with the region of the point, if `PlaceColumns` names no region. Null values are allowed. */
+  readonly region?: string;
+  /** Column with the ISTAT code of the comune, which determines the region if `PlaceColumns` names no region. */
+  readonly istatCode?: string;
 }
 
 /** A bounding box in degrees: west, south, east, north. */

@@ -1,5 +1,5 @@
 /** Compares the contents of tables, and computes their digests. */
-import type { PlaceColumns } from '../contract/source.ts';
+import type { PlaceColumns, PointColumns } from '../contract/source.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import { isOnNodes } from './at-hand.ts';
 import { columnNames, columnsOf } from './ddl.ts';
@@ -27,6 +27,29 @@ export async function digestOfPlaces(
   const names = { table, columns: await contentColumns(session, table), series: columns.series ?? [], place: columns.place };
   const sums = sumsOf(content('contents_of_places', names));
   return (await one<{ digest: string }>(session, content('digest_of_places', { sums }), [[releaseId, ...refersTo], fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
+}
+
+/** Points of one place in two versions of a list of points. */
+export interface PointsOfPlace extends Row {
+  readonly place: string;
+  /** Region of the rows; null if the rows state none. */
+  readonly region: number | null;
+  readonly was: number;
+  readonly now: number;
+  /** Points of `was` that the newer version has in other places only. */
+  readonly moved: number;
+}
+
+/** Counts the points of each place of a layer in two sets of files. */
+export async function pointsByPlace(
+  session: Session, relation: Relation, { place, point: { id, region, istatCode } }: { readonly place: string; readonly point: PointColumns },
+  { was, now }: { readonly was: readonly FileOfRows[]; readonly now: readonly FileOfRows[] },
+): Promise<PointsOfPlace[]> {
+  const optional = (column: string | undefined): readonly string[] => (column === undefined ? [] : [column]);
+  const releases = [...was, ...now].flatMap(({ releaseId, refersTo }) => [releaseId, ...refersTo]);
+  const idsOf = (files: readonly FileOfRows[]): number[] => files.map(({ fileId }) => fileId);
+  const query = content('points_by_place', { table: placeOf(relation), place, id, region: optional(region), istat_code: optional(istatCode) });
+  return session.query<PointsOfPlace>(query, [[...new Set(releases)], idsOf(was), idsOf(now)]);
 }
 
 /** Returns the names of a table's columns without the provenance columns. */

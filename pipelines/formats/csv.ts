@@ -9,6 +9,7 @@ import type { CsvError, Info } from 'csv-parse';
 import { MappaleError, inputError } from '../errors.ts';
 import { ODD_TEXT, withoutDoubles } from './malformed-text.ts';
 import { isUtf8 } from './streams.ts';
+import { TableEnd } from './table-end.ts';
 
 /**
  * Maximum size of a record, in characters. Without a maximum, a record with an unclosed quote would contain the rest of the file. Publishers' records are much
@@ -25,6 +26,8 @@ export interface CsvOptions {
   readonly delimiter: ';' | ',' | '\t' | '|';
   /** Quote character, `"` by default. Null if the publisher does not quote fields, so that `"` is an ordinary character. */
   readonly quote?: '"' | null;
+  /** True for a user's table, which is read even if the last line lacks columns and a line end. False by default. */
+  readonly mayEndShort?: boolean;
 }
 
 export interface CsvRecord {
@@ -44,7 +47,7 @@ export interface CsvReader {
   readonly headerLine: number;
   /**
    * Yields the records in file order and skips empty lines. Can be called only once.
-   * @throws input errors `CSV_MALFORMED`, `ENCODING_WRONG`
+   * @throws input errors `CSV_MALFORMED`, `ENCODING_WRONG`, `FILE_TRUNCATED`
    */
   records(): AsyncIterable<CsvRecord>;
   /** Closes the stream. Call if not all records are read. */
@@ -74,8 +77,16 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_CHARACTERS,
   });
+  /** Last character of the text so far. */
+  let last = '';
+  async function* text(): AsyncGenerator<string, void, undefined> {
+    for await (const piece of decoded(stream, at)) {
+      last = piece.at(-1) ?? last;
+      yield piece;
+    }
+  }
   // The callback prevents an unhandled error. The iteration below receives the error from the parser.
-  pipeline(Readable.from(decoded(stream, at)), parser, () => undefined);
+  pipeline(Readable.from(text()), parser, () => undefined);
   const iterator = (parser as AsyncIterable<Parsed, undefined>)[Symbol.asyncIterator]();
   const next = async (): Promise<Parsed | null> => {
     try {
@@ -90,10 +101,16 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
   const unnamed = header.flatMap((name, index) => (name.trim() === '' ? [index] : []));
 
   async function* records(): AsyncGenerator<CsvRecord> {
+    const end = new TableEnd(header.length);
     try {
-      for (let parsed = await next(); parsed !== null; parsed = await next()) {
+      for (let parsed = await next(); parsed !== null;) {
         const { record, info, raw } = parsed;
+        // A record that lacks columns may be the cut last line of the file.
+        const following = record.length < header.length ? await next() : undefined;
+        if (following === null && options.mayEndShort !== true && last !== '\n' && last !== '\r') end.check(record, `${at}:${info.lines}`);
+        end.take(record);
         yield { line: info.lines, values: record, raw: lineOf(raw), problem: problemOf(record, header, unnamed) };
+        parsed = following === undefined ? await next() : following;
       }
     } finally {
       parser.destroy();
@@ -142,8 +159,9 @@ function lineOf(raw: string): string {
 function malformed(error: CsvError, at: string): MappaleError {
   const line = typeof error['lines'] === 'number' ? `:${error['lines']}` : '';
   return inputError('the CSV cannot be divided into records', {
-    code: 'CSV_MALFORMED', at: `${at}${line}`, detail: `expected fields with the publisher's quotes, found: ${error.message}`,
-    hint: 'Check this line. A quote is not closed or not doubled.', cause: error,
+    code: 'CSV_MALFORMED', at: `${at}${line}`, detail: `expected fields with the publisher's quotes, found: ${error.message}`, cause: error,
+    hint: error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'The file ends inside quotes. The download was probably cut short. Download the file again.'
+      : 'Check this line. A quote is not closed or not doubled.',
   });
 }
 

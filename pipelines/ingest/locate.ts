@@ -17,6 +17,7 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import {
   releaseOf, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFile, type SeenFiles, type Stamp, type Survey,
 } from '../contract/survey.ts';
+import { downloadAgain, withDownload } from './download-again.ts';
 import { Folders, isUnfinished, isUntouched, refuseChanged } from './walk.ts';
 
 const HEAD_BYTES = 65_536;
@@ -145,7 +146,8 @@ export async function recognise(
         // Reports an unexpected file format first, because an unexpected format also causes the source's error.
         if (!(error instanceof MappaleError)) throw error;
         // A source may report an error for a zip archive of another source. The error then names the source to which the file name belongs.
-        throw formFault(probe, source.id) ?? error.knowing({ source: bears(probe.name)?.id ?? source.id });
+        const named = bears(probe.name)?.id ?? source.id;
+        throw formFault(probe, source.id) ?? withDownload(error.knowing({ source: named }), named);
       });
       if (recognition !== null) claims.push({ source: source.id, recognition });
     }
@@ -166,11 +168,6 @@ export async function recognise(
   } finally {
     await close();
   }
-}
-
-/** Returns the command that downloads the files of a source again. */
-function downloadAgain(source: string): string {
-  return `npx mappale fetch REGION --sources ${source}`;
 }
 
 /** Returns the error for an unreadable zip archive whose file name is a publisher's name. */

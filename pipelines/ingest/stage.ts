@@ -17,6 +17,7 @@ import { addAddedColumns, addFile, addRejects, openRelease, type RejectRow } fro
 import { AddedColumns } from '../contract/added-columns.ts';
 import type { Located, LocatedFile } from '../contract/survey.ts';
 import { whyCut, type ReadMember } from '../readers/cut-export.ts';
+import { withDownload } from './download-again.ts';
 import { refuseChanged } from './walk.ts';
 import { statementsOf } from '../db/statements.ts';
 import { stagingSchema } from '../db/workspace.ts';
@@ -116,7 +117,8 @@ export async function readFile(source: RegisteredSource, file: LocatedFile, sink
     await source.read(inputFile(file), sink);
   } catch (error) {
     if (!(error instanceof MappaleError) || error.kind !== 'database') refuseChanged(file.parts, error);
-    throw fileError(error, file.name) ?? error;
+    const known = fileError(error, file.name);
+    throw known === null ? error : withDownload(known, source.id);
   }
   refuseChanged(file.parts);
 }

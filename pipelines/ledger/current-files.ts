@@ -69,17 +69,21 @@ interface Tie {
   readonly places: readonly SeriesPlace[];
 }
 
-/** A complete file that supersedes files with more comuni. */
-interface Fewer {
+/** Files of one series, and comuni of the region that are in these files. */
+export interface Extent {
+  readonly files: readonly LoadedFile[];
+  readonly places: ReadonlySet<string>;
+}
+
+/** A complete file that supersedes other files of its series. */
+export interface Replacement {
   readonly file: LoadedFile;
   /** Superseded files. */
   readonly before: readonly LoadedFile[];
-  /** Number of comuni in the superseded files. Ignores superseded files that are older than the newest superseded complete file. */
-  readonly was: number;
-  /** Number of comuni in the files that are not superseded. */
-  readonly now: number;
-  /** Comuni that count in `was` but not in `now`. */
-  readonly lost: readonly string[];
+  /** The superseded files, without files that are older than the newest superseded complete file. */
+  readonly was: Extent;
+  /** The files that are not superseded, including `file`. */
+  readonly now: Extent;
 }
 
 export interface CurrentFiles {
@@ -87,13 +91,13 @@ export interface CurrentFiles {
   readonly ties: readonly Tie[];
   /** Comuni for which files of two regions have rows. The region in the list of comuni is used. */
   readonly elsewhere: readonly { readonly place: string; readonly region: number; readonly file: LoadedFile }[];
-  readonly fewer: readonly Fewer[];
+  readonly replaced: readonly Replacement[];
 }
 
 /** Region of each current comune, by cadastral code; empty if no list of comuni is loaded. */
 export type Register = ReadonlyMap<string, number>;
 
-const NOTHING: CurrentFiles = { files: [], ties: [], elsewhere: [], fewer: [] };
+const NOTHING: CurrentFiles = { files: [], ties: [], elsewhere: [], replaced: [] };
 
 /**
  * Returns the files that may be current, without forgotten files. If a source loaded the same bytes twice, only the later load counts, even if the file was
@@ -238,11 +242,11 @@ function resolve(question: Question, without: ReadonlySet<string> = new Set()): 
   const candidates = candidatesOf(question, without);
   const order = newestFirst(keep);
   const owners = new Owners(layer, keep);
-  const fewer: Fewer[] = [];
+  const replaced: Replacement[] = [];
   for (const [, group] of groupBy(candidates, ({ series, file }) => `${series}\0${keep === 'all' && series === '' ? file.vintage : ''}`)) {
     const sorted = group.sort(order);
-    const { remaining, fewer: lost } = withoutSuperseded(sorted, keep);
-    if (lost !== null) fewer.push(lost);
+    const { remaining, replacement } = withoutSuperseded(sorted, keep);
+    if (replacement !== null) replaced.push(replacement);
     for (const candidate of remaining) owners.claim(candidate);
     owners.endKind();
   }
@@ -250,7 +254,7 @@ function resolve(question: Question, without: ReadonlySet<string> = new Set()): 
   return {
     owned: owners.owned,
     ties: [...owners.ties.values()],
-    fewer,
+    replaced,
     elsewhere: [],
     files: [...new Set(ranked)].map((file, index) => {
       const places = owners.kept.get(file) ?? [];
@@ -276,20 +280,27 @@ function candidatesOf(question: Question, without: ReadonlySet<string>): Candida
 /**
  * Removes the older files that a complete file supersedes, whatever places the older files have. A complete file of one tile or scenario removes no files here,
  * because `Owners` chooses the newest file of each place, tile or scenario. @param sorted files of one kind (see `Owners`), newest first @returns the remaining
- * files; `fewer` compares the complete file with the superseded files, and is null if the superseded files do not have more places
+ * files; `replacement` is null if no file is superseded
  */
-function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly remaining: readonly Candidate[]; readonly fewer: Fewer | null } {
+function withoutSuperseded(
+  sorted: readonly Candidate[], keep: Keep,
+): { readonly remaining: readonly Candidate[]; readonly replacement: Replacement | null } {
   const whole = sorted.find(({ file }) => isWhole(file) && file.place === null);
-  if (whole === undefined) return { remaining: sorted, fewer: null };
+  if (whole === undefined) return { remaining: sorted, replacement: null };
   const remaining = sorted.filter((each) => each.file === whole.file || byAge(each, whole, keep) < 0 || rivals(each, whole, keep));
-  const reached = new Set(remaining.flatMap(({ places }) => places));
   const before = sorted.filter((each) => !remaining.includes(each));
   const next = before.find(({ file }) => isWhole(file));
-  const was = new Set(before.filter((each) => next === undefined || each === next || byAge(each, next, keep) < 0).flatMap(({ places }) => places));
-  if (was.size <= reached.size) return { remaining, fewer: null };
-  const lost = [...was].filter((place) => !reached.has(place)).sort();
-  const superseded = [...new Set(before.map(({ file }) => file))];
-  return { remaining, fewer: { file: whole.file, before: superseded, was: was.size, now: reached.size, lost } };
+  if (before.length === 0) return { remaining, replacement: null };
+  const was = before.filter((each) => next === undefined || each === next || byAge(each, next, keep) < 0);
+  return { remaining, replacement: { file: whole.file, before: filesOf(before), was: extentOf(was), now: extentOf(remaining) } };
+}
+
+function filesOf(candidates: readonly Candidate[]): LoadedFile[] {
+  return [...new Set(candidates.map(({ file }) => file))];
+}
+
+function extentOf(candidates: readonly Candidate[]): Extent {
+  return { files: filesOf(candidates), places: new Set(candidates.flatMap(({ places }) => places)) };
 }
 
 /** Key of a place or tile for which only one file of a kind is current. In a layer without places, files of different tiles and incomplete files add up. */

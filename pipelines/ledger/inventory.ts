@@ -19,7 +19,7 @@ export function mayWithhold({ layer }: Pick<RegisteredSource, 'layer'>): boolean
   return layer.writes.some((relation) => FOUNDATION.includes(relation));
 }
 
-const NONE: CurrentFiles = { files: [], ties: [], elsewhere: [], fewer: [] };
+const NONE: CurrentFiles = { files: [], ties: [], elsewhere: [], replaced: [] };
 
 export class Inventory {
   readonly files: readonly LoadedFile[];

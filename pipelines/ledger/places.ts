@@ -1,16 +1,18 @@
 /** Checks the comuni in the current files, and records decisions of users about comuni. */
-import { digestOfPlaces } from '../db/comparing.ts';
+import { digestOfPlaces, pointsByPlace, type PointsOfPlace } from '../db/comparing.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { firstNames, inputError, MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
 import { firstFid, regionName } from '../contract/regions.ts';
 import { placesOfLayer, sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
+import type { PointColumns } from '../contract/source.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
-import { countable, currentPlaces, regionOf, type CurrentFiles, type LoadedFile } from './current-files.ts';
+import { countable, currentPlaces, regionOf, type CurrentFiles, type LoadedFile, type Replacement } from './current-files.ts';
 import type { Inventory } from './inventory.ts';
 import type { Acceptance } from './ledger.ts';
+import { lossesOf, type Loss } from './lost-points.ts';
 import { fence } from './runs.ts';
 
 const ledger = statementsOf('ledger');
@@ -46,45 +48,80 @@ function describePlaces(places: readonly string[]): string {
   return named.length === 0 ? '' : ` that differ in ${firstNames(named, NAMED)}`;
 }
 
-/** A complete file with fewer comuni (`now`) than the superseded files (`was`). `missing` names the missing comuni. */
-export interface FewerComuni {
+/** A complete file with fewer comuni or points (`now`) than the superseded files (`was`). */
+export interface Fewer {
   readonly relation: Relation;
   readonly file: string;
+  readonly figure: Loss['figure'];
   readonly was: number;
   readonly now: number;
-  readonly missing: string;
+  /** Smallest value of `now` that needs no acceptance. */
+  readonly least: number;
+  /** Names of the comuni concerned, in a list of points with the number of points before and after. */
+  readonly comuni: string;
 }
 
 /**
- * Refuses a complete file that lacks more comuni of the superseded files than `mayLose` allows, unless a user accepts the file. Such a file is probably
- * truncated.
+ * Refuses a complete file that lacks comuni of the superseded files, or, in a list of points, too many comuni or points (`lossesOf`), unless a user accepts the
+ * file. Such a file is probably truncated. Only comuni of the region count. In a list of points, comuni whose region the list does not state also count.
  * @returns the accepted files
- * @throws MappaleError `FEWER_COMUNI` (exit 5)
+ * @throws MappaleError `FEWER_COMUNI`, `FEWER_POINTS` (exit 5)
  */
 export async function refuseFewer(
   database: Database, sources: readonly RegisteredSource[], region: number, layers: readonly CurrentLayer[], accept: Acceptance | null,
-): Promise<FewerComuni[]> {
+): Promise<Fewer[]> {
   const published = await database.query<{ id: number }>(ledger('published_files'), [region]);
   const known = new Set(published.map(({ id }) => id));
-  const accepted: FewerComuni[] = [];
+  const accepted: Fewer[] = [];
   for (const { relation, current } of layers) {
-    const mayLose = placesOfLayer(sources, relation)?.mayLose ?? 0;
-    for (const { file, before, was, now, lost } of current.fewer) {
-      const least = was - Math.ceil(was * mayLose);
-      if (now >= least) continue;
+    for (const replacement of current.replaced) {
+      const { file, before } = replacement;
       // Accepts a file that a publication already uses. Also accepts a file if no publication uses the superseded files.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
-      const missing = firstNames(lost, NAMED);
-      if (accept === null) {
-        throw new MappaleError(`${regionName(region)}: a complete file has fewer comuni than the current file`, {
-          code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${least} comuni, found ${now}; missing: ${missing}`,
-          hint: 'The published region is unchanged. Download the file again. If the change is real, run again with --accept "the reason".',
-        });
+      const columns = placesOfLayer(sources, relation);
+      const point = columns?.point;
+      const losses = columns === null || point === undefined ? lostComuni(replacement)
+        : lossesOf(await pointsOfRegion(database, relation, { ...columns, point }, { region, replacement }));
+      for (const { figure, was, now, least, places } of losses) {
+        const comuni = firstNames(places.map((place) => (point === undefined ? place.place : describePoints(place, point))), NAMED);
+        const loss = { relation, file: file.name, figure, was, now, least, comuni };
+        if (accept === null) throw fewerError(region, loss);
+        accepted.push(loss);
       }
-      accepted.push({ relation, file: file.name, was, now, missing });
     }
   }
   return accepted;
+}
+
+/** Returns the loss of a file that may not lack any comune. */
+function lostComuni({ was, now }: Replacement): Loss[] {
+  const missing = [...was.places].filter((place) => !now.places.has(place)).sort();
+  if (now.places.size >= was.places.size) return [];
+  const places = missing.map((place) => ({ place, region: null, was: 1, now: 0, moved: 0 }));
+  return [{ figure: 'comuni', was: was.places.size, now: now.places.size, least: was.places.size, places }];
+}
+
+/** Counts the points of each comune of a region, before and after a replacement. */
+async function pointsOfRegion(
+  database: Database, relation: Relation, columns: Parameters<typeof pointsByPlace>[2],
+  { region, replacement: { was, now } }: { readonly region: number; readonly replacement: Replacement },
+): Promise<PointsOfPlace[]> {
+  const counted = await pointsByPlace(database, relation, columns, { was: was.files, now: now.files });
+  return counted.filter(({ place, region: stated }) => place !== '' && (was.places.has(place) || now.places.has(place)) && (stated ?? region) === region);
+}
+
+/** Returns the name of a comune and the number of its points, such as `CB AGNONE (21 points, now 0)`. */
+function describePoints({ place, region, was, now }: PointsOfPlace, { region: column, istatCode }: PointColumns): string {
+  const isUnknown = region === null && (column ?? istatCode) !== undefined;
+  return `${place} (${was} ${was === 1 ? 'point' : 'points'}, now ${now}${isUnknown ? ', region not stated' : ''})`;
+}
+
+function fewerError(region: number, { relation, file, figure, now, least, comuni }: Fewer): MappaleError {
+  const [code, words] = figure === 'comuni' ? ['FEWER_COMUNI', 'missing'] : ['FEWER_POINTS', 'in'];
+  return new MappaleError(`${regionName(region)}: a complete file has fewer ${figure} than the current file`, {
+    code, kind: 'checks', at: file, detail: `${tableOf(relation)}: expected at least ${least} ${figure}, found ${now}; ${words}: ${comuni}`,
+    hint: 'The published region is unchanged. Download the file again. If the change is real, run again with --accept "the reason".',
+  });
 }
 
 /**

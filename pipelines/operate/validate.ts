@@ -26,6 +26,8 @@ export interface Finding {
   readonly at: string;
   readonly detail?: string | undefined;
   readonly hint?: string | undefined;
+  /** Command that fixes the error. */
+  readonly fix?: string | undefined;
   /** File, column and sample values of a `COLUMNS_ADDED` finding. Sample values are shown only on this machine. */
   readonly file?: string;
   readonly column?: string;

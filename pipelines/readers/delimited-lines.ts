@@ -14,6 +14,8 @@ export interface Line {
   /** Number of the line, from 1. */
   readonly number: number;
   readonly text: string;
+  /** True for a last line without a line end. */
+  readonly isOpen: boolean;
 }
 
 /** Returns the error for a line that is too long. @param subject name of the file in the message, such as `table` @param most maximum length in bytes */
@@ -31,7 +33,7 @@ export function lineTooLong(subject: string, at: string, most: number): MappaleE
 export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<Line, void, undefined> {
   let number = 0;
   let carry: Buffer = Buffer.alloc(0);
-  const lineOf = (bytes: Buffer): Line | null => {
+  const lineOf = (bytes: Buffer, isOpen: boolean): Line | null => {
     number += 1;
     if (bytes.length > MAX_LINE_BYTES) throw lineTooLong('table', `${at}:${number}`, MAX_LINE_BYTES);
     const text = decodeLine(bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes);
@@ -43,20 +45,20 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
         hint: 'Use the downloaded file. A spreadsheet program may change the encoding when it saves a file.',
       });
     }
-    return text.trim() === '' ? null : { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text };
+    return text.trim() === '' ? null : { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text, isOpen };
   };
   for await (const chunk of stream) {
     const bytes = carry.length === 0 ? chunk : Buffer.concat([carry, chunk]);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      const line = lineOf(bytes.subarray(start, end));
+      const line = lineOf(bytes.subarray(start, end), false);
       if (line !== null) yield line;
       start = end + 1;
     }
     carry = Buffer.from(bytes.subarray(start));
     if (carry.length > MAX_LINE_BYTES) throw lineTooLong('table', `${at}:${number + 1}`, MAX_LINE_BYTES);
   }
-  const last = carry.length === 0 ? null : lineOf(carry);
+  const last = carry.length === 0 ? null : lineOf(carry, true);
   if (last !== null) yield last;
 }
 

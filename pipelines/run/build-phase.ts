@@ -14,7 +14,7 @@ import { bytesKey, type LoadedFile } from '../ledger/current-files.ts';
 import { HeldBack, releaseHold } from '../ledger/hold.ts';
 import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
 import type { Acceptance } from '../ledger/ledger.ts';
-import { refuseFewer, refuseTies, unlistedComuni, type CurrentLayer, type FewerComuni } from '../ledger/places.ts';
+import { refuseFewer, refuseTies, unlistedComuni, type CurrentLayer, type Fewer } from '../ledger/places.ts';
 import { heldText, plan, staleOf, type BuildJob } from '../plan/plan.ts';
 import { MOST_CHANGED } from '../plan/ways.ts';
 import { duration, secondsSince } from '../progress.ts';
@@ -193,17 +193,20 @@ function newFilesOf(published: ReadonlySet<number>, layers: readonly CurrentLaye
   return [...new Set(added.map(({ name, sourceId, vintage }) => `${name} (${sourceId} ${vintageText(vintage)})`))].sort();
 }
 
-/** Adds the files with fewer comuni to the accepted violations that the ledger records, and warns about each file. Changes nothing without an acceptance. */
+/** Adds files with fewer comuni or points to the accepted violations that the ledger records, and warns about each. Changes nothing without an acceptance. */
 function acceptFewer(
-  gated: Gated, fewer: readonly FewerComuni[], { name, acceptance, log }: { readonly name: string; readonly acceptance: Acceptance | null } & Pick<Context, 'log'>,
+  gated: Gated, fewer: readonly Fewer[],
+  { name, acceptance, log }: { readonly name: string; readonly acceptance: Acceptance | null } & Pick<Context, 'log'>,
 ): Gated {
   if (acceptance === null || fewer.length === 0) return gated;
   const { who, why } = acceptance;
-  for (const { relation, file, was, now, missing } of fewer) {
-    log.warn(`${name}: published although ${file} has fewer comuni than the current file (${who}: ${why}): ${relation}: ${was} → ${now}; missing: ${missing}`);
+  const about = (figure: Fewer['figure'], comuni: string): string => (figure === 'comuni' ? `without ${comuni}` : `with fewer points in ${comuni}`);
+  for (const { relation, file, figure, was, now, comuni } of fewer) {
+    const change = `${relation}: ${was} → ${now}, ${about(figure, comuni)}`;
+    log.warn(`${name}: published although ${file} has fewer ${figure} than the current file (${who}: ${why}): ${change}`);
   }
-  const figures = fewer.map(({ relation, file, was, now, missing }): Violation => (
-    { section: '', relation, place: `${file}, without ${missing}`, figure: 'comuni', before: was, after: now, limit: `at least ${was}` }
+  const figures = fewer.map(({ relation, file, figure, was, now, least, comuni }): Violation => (
+    { section: '', relation, place: `${file}, ${about(figure, comuni)}`, figure, before: was, after: now, limit: `at least ${least}` }
   ));
   return { ...gated, accepted: { ...acceptance, figures: [...gated.accepted?.figures ?? [], ...figures] } };
 }

@@ -4,6 +4,7 @@
  */
 import { expectColumns, fieldsOf, normaliseHeader, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { withoutByteOrderMark } from '../../pipelines/formats/streams.ts';
+import { TableEnd } from '../../pipelines/formats/table-end.ts';
 import { lineTooLong } from '../../pipelines/readers/delimited-lines.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
@@ -117,7 +118,7 @@ async function readText(stream: AsyncIterable<Buffer>, at: string, member: Membe
     const full = member.drain();
     if (full !== undefined) await full;
   }
-  if (carry.length > 0) lines.line(carry.toString('utf8'));
+  if (carry.length > 0) lines.line(carry.toString('utf8'), true);
   if (records < 0) throw inputError('the grid is empty', { code: 'GRID_EMPTY', at, detail: 'expected a header line, found nothing', hint: 'Download the file again.' });
   await member.close(records);
 }
@@ -128,6 +129,7 @@ class Lines {
   #split: Split | null = null;
   #columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   #width = 0;
+  #end = new TableEnd(0);
   number = 0;
 
   constructor(member: MemberSink, at: string) {
@@ -135,11 +137,14 @@ class Lines {
     this.#at = at;
   }
 
-  line(text: string): void {
+  /** @param isOpen true for a last line without a line end @throws input error `FILE_TRUNCATED` */
+  line(text: string, isOpen = false): void {
     this.number += 1;
     if (BLANK_LINE.test(text)) return;
     if (this.#split === null || this.#columns === null) return this.#header(text);
     const values = this.#split(text);
+    if (isOpen) this.#end.check(values, `${this.#at}:${this.number}`);
+    this.#end.take(values);
     const reject = (code: string, message: string): void => this.#member.reject({ position: this.number, code, message, raw: text.replace(/\r$/, '') });
     if (values.length !== this.#width) return reject('column_count', `expected ${this.#width} fields, found ${values.length}`);
     const fields = fieldsOf(values, this.#columns);
@@ -155,6 +160,7 @@ class Lines {
     this.#split = splitter(text);
     const names = this.#split(text);
     this.#width = names.length;
+    this.#end = new TableEnd(this.#width);
     this.#columns = expectColumns(names, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${this.#at}:${this.number}` }).reportTo(this.#member);
   }
 }

@@ -46,7 +46,7 @@ export default defineSource({
   repeats: { raw_cultural_place: 'place_repeated' },
   keys: { raw_cultural_place: ['place_id'] },
   unique: { cultural_place: ['place_id'] },
-  places: { cultural_place: { place: 'place', mayLose: 0.01 } },
+  places: { cultural_place: { place: 'place', point: { id: 'place_id', region: 'region_code' } } },
   recognise,
   read,
 });

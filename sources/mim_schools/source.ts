@@ -31,7 +31,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (year === null) {
     expectColumns(header, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS[role] ?? {}, at: `${probe.name}:1` });
     throw inputError('the list of schools states no school year', {
-      code: 'VINTAGE_MISSING', at: `${probe.name}:2`, detail: 'expected ANNOSCOLASTICO such as 202425, found none', hint: 'Download the file again.',
+      code: 'VINTAGE_MISSING', at: `${probe.name}:2`, detail: 'expected ANNOSCOLASTICO such as 202425, found none',
+      hint: 'Download the file again, or give it the publisher\'s name, such as SCUANAGRAFESTAT20242520240901.csv.',
     });
   }
   const [, y, m, d] = /\d{6}(20\d{2})(\d{2})(\d{2})$/.exec(stemOf(probe.name)) ?? [];
@@ -49,7 +50,7 @@ export default defineSource({
   layers,
   keys: { raw_school: ['school_id'] },
   unique: { school: ['school_id'] },
-  places: { school: { series: ['kind'], place: 'belfiore', likelyRegion: 'region_code', mayLose: 0.01 } },
+  places: { school: { series: ['kind'], place: 'belfiore', likelyRegion: 'region_code', point: { id: 'school_id' } } },
   recognise,
   read,
 });

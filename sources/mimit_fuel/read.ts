@@ -2,6 +2,7 @@
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { regionOfPlate } from '../../pipelines/contract/regions.ts';
+import { TableEnd } from '../../pipelines/formats/table-end.ts';
 import { inputError, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import { linesOf } from '../../pipelines/readers/delimited-lines.ts';
 import { openFile } from '../../pipelines/readers/file-parts.ts';
@@ -18,25 +19,29 @@ export function separatorOf(header: string): '|' | ';' {
 
 /**
  * Reads the file as a stream. The position of a record is its line number. The line with the day is line 1. @throws input errors `COLUMNS_CHANGED`,
- * `REGISTER_EMPTY`
+ * `REGISTER_EMPTY`, `FILE_TRUNCATED`
  */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ path: '', size: file.size });
   let columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   let separator: '|' | ';' = '|';
   let width = 0;
+  let end = new TableEnd(width);
   let records = 0;
-  for await (const { number, text } of linesOf(openFile(file, sink), file.name)) {
+  for await (const { number, text, isOpen } of linesOf(openFile(file, sink), file.name)) {
     if (number === 1) continue;
     if (columns === null) {
       separator = separatorOf(text);
       const header = text.split(separator);
       width = header.length;
+      end = new TableEnd(width);
       columns = expectColumns(header, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${file.name}:${number}` }).reportTo(member);
       continue;
     }
     records += 1;
     const cells = text.split(separator);
+    if (isOpen) end.check(cells, `${file.name}:${number}`);
+    end.take(cells);
     if (cells.length < width) {
       member.reject({ position: number, code: 'column_count', message: `expected ${width} fields or more, found ${cells.length}`, raw: text });
       continue;

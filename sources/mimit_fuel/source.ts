@@ -20,7 +20,9 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const vintage = iso !== undefined && isDay(iso) ? iso : isoDate(italian);
   if (vintage === null) {
     throw inputError('the register of fuel stations states no day', {
-      code: 'VINTAGE_MISSING', at: `${probe.name}:1`, detail: `expected "Estrazione del <day>" with an existing day, found ${JSON.stringify(first.slice(0, 60))}`, hint: 'Download the file again.',
+      code: 'VINTAGE_MISSING', at: `${probe.name}:1`,
+      detail: `expected "Estrazione del <day>" with an existing day, found ${JSON.stringify(first.slice(0, 60))}`,
+      hint: 'Download the file again, or write its first line again, such as "Estrazione del 2026-08-21" with the day of the list.',
     });
   }
   return { role: 'stations', vintage, region: null, complete: isWhole([probe.name], WHOLE) };
@@ -34,7 +36,7 @@ export default defineSource({
   repeats: { raw_fuel_station: 'station_repeated' },
   keys: { raw_fuel_station: ['station_id'] },
   unique: { fuel_station: ['station_id'] },
-  places: { fuel_station: { place: 'place', mayLose: 0.01 } },
+  places: { fuel_station: { place: 'place', point: { id: 'station_id', region: 'region_code' } } },
   recognise,
   read,
 });

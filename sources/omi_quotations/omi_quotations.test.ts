@@ -108,7 +108,7 @@ describe('text in two encodings', () => {
       }
       const lines = [];
       for await (const batch of readLines(chunks(), 'test')) lines.push(...batch);
-      expect(lines).toEqual([{ number: 1, text: 'Città' }, { number: 2, text: 'Però’' }, { number: 3, text: '€ fine' }]);
+      expect(lines.map(({ number, text, isOpen }) => [number, text, isOpen])).toEqual([[1, 'Città', false], [2, 'Però’', false], [3, '€ fine', true]]);
     }
   });
 

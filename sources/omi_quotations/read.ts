@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { outsideItaly } from '../../pipelines/readers/italy.ts';
 import { firstIssue } from '../../pipelines/readers/refusal.ts';
+import { TableEnd } from '../../pipelines/formats/table-end.ts';
 import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { expectColumns, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
@@ -121,6 +122,7 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   let title = null as Title | null;
   let titleLine = '';
   let header: Header | null = null;
+  let end = new TableEnd(0);
   let readers: Readers = [];
   let member = null as MemberSink | null;
   let records = 0;
@@ -141,12 +143,17 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
       if (member === null || header === null) {
         header = headerOf(title.kind, line, at);
         readers = readersOf(title.kind, header.columns);
+        // A complete record has an empty cell after its closing semicolon.
+        end = new TableEnd(header.width + 1);
         member = await sink.member({ ...facts, envelope: { before: `${titleLine}\n${line.text}\n`, after: '\n' } });
         header.columns.reportTo(member);
         continue;
       }
       if (line.text === '') continue;
       records += 1;
+      const cells = line.text.split(';');
+      if (line.isOpen) end.check(cells, `${at}:${line.number}`);
+      end.take(cells);
       readRecord(title, header, readers, line, member);
     }
     await member?.drain();

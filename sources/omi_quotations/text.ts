@@ -30,6 +30,8 @@ export interface Line {
   readonly number: number;
   /** Text of the line without the line end. */
   readonly text: string;
+  /** True for a last line without a line end. */
+  readonly isOpen: boolean;
 }
 
 /**
@@ -40,11 +42,13 @@ export interface Line {
 export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): AsyncGenerator<readonly Line[]> {
   let rest: Buffer = Buffer.alloc(0);
   let number = 0;
-  const split = (bytes: Buffer): Line[] => {
+  const split = (bytes: Buffer, isOpen: boolean): Line[] => {
     const lines: Line[] = [];
     const whole = isUtf8(bytes);
     if (whole) {
-      for (const text of bytes.toString('utf8').split('\n')) lines.push({ number: (number += 1), text: text.endsWith('\r') ? text.slice(0, -1) : text });
+      for (const text of bytes.toString('utf8').split('\n')) {
+        lines.push({ number: (number += 1), text: text.endsWith('\r') ? text.slice(0, -1) : text, isOpen });
+      }
       return lines;
     }
     let start = 0;
@@ -52,7 +56,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): Asy
       const found = bytes.indexOf(0x0a, start);
       const end = found === -1 ? bytes.length : found;
       const text = decodeLine(bytes.subarray(start, end));
-      lines.push({ number: (number += 1), text: text.endsWith('\r') ? text.slice(0, -1) : text });
+      lines.push({ number: (number += 1), text: text.endsWith('\r') ? text.slice(0, -1) : text, isOpen });
       start = end + 1;
     }
     return lines;
@@ -66,9 +70,9 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): Asy
       continue;
     }
     rest = bytes.subarray(end + 1);
-    yield split(bytes.subarray(0, end));
+    yield split(bytes.subarray(0, end), false);
   }
-  if (rest.length > 0) yield split(rest);
+  if (rest.length > 0) yield split(rest, true);
 }
 
 /**

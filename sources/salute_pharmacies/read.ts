@@ -1,6 +1,7 @@
 /** Reads the list of pharmacies line by line: a header, then one line per pharmacy and period of validity. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/formats/csv.ts';
+import { TableEnd } from '../../pipelines/formats/table-end.ts';
 import { inputError, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import { cellsOf, linesOf } from '../../pipelines/readers/delimited-lines.ts';
 import { openFile } from '../../pipelines/readers/file-parts.ts';
@@ -11,21 +12,26 @@ import { COLUMNS, EDITIONS, OPTIONAL, markEntities, pharmacy, withoutEntities } 
 const BATCH = 1000;
 
 /**
- * Reads the file as a stream. The position of a record is its line number. The header is line 1. @throws input errors `COLUMNS_CHANGED`, `LIST_EMPTY`
+ * Reads the file as a stream. The position of a record is its line number. The header is line 1. @throws input errors `COLUMNS_CHANGED`, `LIST_EMPTY`,
+ * `FILE_TRUNCATED`
  */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ path: '', size: file.size });
   let columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   let width = 0;
+  let end = new TableEnd(width);
   let records = 0;
-  for await (const { number, text } of linesOf(openFile(file, sink), file.name)) {
+  for await (const { number, text, isOpen } of linesOf(openFile(file, sink), file.name)) {
     const cells = cellsOf(markEntities(text), ';').map(withoutEntities);
     if (columns === null) {
       columns = expectColumns(cells, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS, at: `${file.name}:${number}` }).reportTo(member);
       width = cells.length;
+      end = new TableEnd(width);
       continue;
     }
     records += 1;
+    if (isOpen) end.check(cells, `${file.name}:${number}`);
+    end.take(cells);
     if (cells.length !== width) {
       member.reject({ position: number, code: 'column_count', message: `expected ${width} fields, found ${cells.length}`, raw: text });
       continue;

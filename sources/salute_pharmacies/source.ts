@@ -43,7 +43,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     .filter((date) => date !== null && date < '2100').sort().at(-1) ?? null;
   if (newest === null) {
     throw inputError('the list of pharmacies states no day', {
-      code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a day in the name, FRM_FARMA_5_<day>.csv, or in the rows, found none', hint: 'Keep the publisher\'s name of the file.',
+      code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a day in the name, FRM_FARMA_5_<day>.csv, or in the rows, found none',
+      hint: 'Give the file the publisher\'s name, such as FRM_FARMA_5_20260816.csv.',
     });
   }
   return { role: 'pharmacies', vintage: newest, region: null, complete: isWhole([probe.name], WHOLE) };
@@ -54,7 +55,7 @@ export default defineSource({
   names: [/^FRM_FARMA[^/]*\.(?:csv|json|xml)$/i],
   tables: { raw_pharmacy },
   layers,
-  places: { pharmacy: { place: 'istat_code', mayLose: 0.01 } },
+  places: { pharmacy: { place: 'istat_code', point: { id: 'pharmacy_id', istatCode: 'istat_code' } } },
   recognise,
   read,
 });

@@ -47,6 +47,64 @@ where l.release_id = any ($1::int4[])
   and m.file_id = $2
 offset 0
 
+-- statement: points_by_place
+-- Counts the points of each place in the superseded files ($2) and in the current files ($3) of a list of points. A point moved if the current files have the
+-- point in other places only.
+with was as materialized (
+  select
+    coalesce(l.:"place", '') as place,
+    l.:"id" as id,
+    min(coalesce((:"l.region")::int2, core.region_of_istat_code(:"l.istat_code"))) as region
+  from :"table" l
+  join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
+  where l.release_id = any ($1::int4[])
+    and m.file_id = any ($2::int4[])
+  group by 1, 2
+),
+now as materialized (
+  select
+    coalesce(l.:"place", '') as place,
+    l.:"id" as id,
+    min(coalesce((:"l.region")::int2, core.region_of_istat_code(:"l.istat_code"))) as region
+  from :"table" l
+  join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
+  where l.release_id = any ($1::int4[])
+    and m.file_id = any ($3::int4[])
+  group by 1, 2
+),
+before as (
+  select
+    w.place,
+    min(w.region) as region,
+    count(*) as points,
+    count(*) filter (where n.id is null and k.id is not null) as moved
+  from was w
+  left join now n on n.place = w.place
+    and n.id = w.id
+  left join (
+    select distinct id
+    from now
+  ) k on k.id = w.id
+  group by w.place
+),
+after as (
+  select
+    place,
+    min(region) as region,
+    count(*) as points
+  from now
+  group by place
+)
+select
+  place,
+  coalesce(b.region, a.region)::int4 as region,
+  coalesce(b.points, 0)::int4 as was,
+  coalesce(a.points, 0)::int4 as now,
+  coalesce(b.moved, 0)::int4 as moved
+from before b
+full join after a using (place)
+order by place collate "C"
+
 -- statement: same
 with n as materialized (
   select row(:"t.columns")::text as content

@@ -26,6 +26,14 @@ describe('a day that does not exist', () => {
     }
   });
 
+  it('is an error with a hint, and with the command that downloads the file again', async () => {
+    const fixture = 'without-day-and-header-first.csv';
+    const path = join(ROOT, `sources/mimit_fuel/fixture/${fixture}`);
+    expect((await trial(await registerSource('mimit_fuel'), path)).error).toMatchObject({
+      code: 'VINTAGE_MISSING', hint: expect.stringContaining('"Estrazione del 2026-08-21"'), fix: 'npx mappale fetch REGION --sources mimit_fuel',
+    });
+  });
+
   it('counts as missing in the timeStamp of a cadastral document', async () => {
     const dated = /timeStamp="\d{4}-\d{2}-\d{2}/;
     expect((await edited('ade_cadastre', 'parcels.gml', dated, 'timeStamp="2026-06-30')).recognition?.vintage).toBe('2026-06-30');

@@ -82,8 +82,38 @@ describe('the CSV reader (records)', () => {
   });
 
   test('rejects a quote that is never closed, and reports the line of text after a closing quote', async () => {
-    await expect(read('a;b\n1;"x\n2;y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', kind: 'input' });
+    const hint = expect.stringContaining('Download the file again') as string;
+    await expect(read('a;b\n1;"x\n2;y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', kind: 'input', hint });
     await expect(read('a;b\n1;"x"y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', at: 'x.csv:2' });
+  });
+
+  test.each([
+    ['inside a line', 'a;b;c\n1;2;3\n4;5', 'x.csv:3', 'expected 3 columns in the last line, found 2 and no line end'],
+    ['inside the first line of a record', 'a;b;c\r\n1;2;3\r\n4', 'x.csv:3', 'expected 3 columns in the last line, found 1 and no line end'],
+    ['after the header, inside the only record', 'a;b;c\n1;', 'x.csv:2', 'expected 3 columns in the last line, found 2 and no line end'],
+    ['after the first quote of a doubled quote', 'a;b;c\n1;"x";3\n4;"y"', 'x.csv:3', 'expected 3 columns'],
+    ['inside a table whose records have fewer columns than the header', 'a;b;c;;\n1;2;3\n4;5', 'x.csv:3', 'expected 3 columns'],
+  ])('refuses a file that ends %s', async (_, text, at, detail) => {
+    for (const size of [1, 4, 1000]) {
+      const wanted = expect.stringContaining(detail) as string;
+      await expect(read(text, {}, size)).rejects.toMatchObject({ code: 'FILE_TRUNCATED', kind: 'input', at, detail: wanted });
+    }
+  });
+
+  test.each([
+    ['a complete last line', '4;5;6', null],
+    ['a last line with an empty last value', '4;5;', null],
+    ['a record with fewer columns and a line end', '4;5\n', 'column_count'],
+    ['an end-of-file mark', '\u001a', 'column_count'],
+    ['a footer', 'Fonte: ministero', 'column_count'],
+  ])('reads a file that ends with %s', async (_, last, code) => {
+    const result = await read(`a;b;c\n1;2;3\n${last}`);
+    expect(result.records.map(({ problem }) => problem?.code ?? null)).toEqual([null, code]);
+  });
+
+  test('reads a table of a user that ends inside a line', async () => {
+    const result = await read('a;b;c\n1;2;3\n4;5', { mayEndShort: true });
+    expect(result.records.map(({ problem }) => problem?.code ?? null)).toEqual([null, 'column_count']);
   });
 
   test('rejects an empty file', async () => {

@@ -15,6 +15,14 @@ it('the line reader numbers lines as in the file, skips empty lines, and decodes
   for (const size of [1, 2, 3, 7, 64]) expect(await lines(content, size)).toEqual([[1, 'a;b'], [3, 'verità;1'], [4, 'verità;2'], [6, 'last']]);
 });
 
+it('the line reader reports that only the last line has no line end', async () => {
+  for (const [content, expected] of [['a\nb', [false, true]], ['a\nb\r\n', [false, false]], ['a\n\n', [false]]] as const) {
+    const found = [];
+    for await (const { isOpen } of linesOf(Readable.from([Buffer.from(content)]) as AsyncIterable<Buffer>, 'list.csv')) found.push(isOpen);
+    expect(found).toEqual(expected);
+  }
+});
+
 it('the line reader reports the line of a byte that is invalid in both encodings', async () => {
   await expect(lines(Buffer.concat([Buffer.from('a\nb'), Buffer.from([0x81, 0x0a])]), 64)).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'list.csv:2' });
 });
