@@ -16,6 +16,7 @@ import { SILENT } from '../../pipelines/log.ts';
 import { describeNight, sleepUntil, runNight, untilNext, type NightlyRun, type WatchContext, type NightlyOptions } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { inTimeZone } from '../harness/environment.ts';
 import { served, startPublisher, status, type PublisherServer } from '../harness/publishers.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles } from '../harness/region.ts';
@@ -229,16 +230,11 @@ describeDatabase('mappale watch', (engine) => {
   });
 
   it('starts at the configured time on the day after the clocks go forward or back', () => {
-    const zone = process.env['TZ'];
-    process.env['TZ'] = 'Europe/Rome';
-    try {
+    inTimeZone('Europe/Rome', () => {
       const next = (now: string): string => new Date(Date.parse(now) + untilNext('02:15', new Date(now))).toISOString();
       // On 29 March 2026, 02:15 does not exist in Italy. On 25 October 2026, 02:15 exists twice.
       expect([next('2026-03-28T23:30:00Z'), next('2026-03-29T01:20:00Z')]).toEqual(['2026-03-29T01:15:00.000Z', '2026-03-30T00:15:00.000Z']);
       expect([next('2026-10-24T23:00:00Z'), next('2026-10-25T00:20:00Z')]).toEqual(['2026-10-25T00:15:00.000Z', '2026-10-26T01:15:00.000Z']);
-    } finally {
-      if (zone === undefined) delete process.env['TZ'];
-      else process.env['TZ'] = zone;
-    }
+    });
   });
 });
