@@ -23,7 +23,7 @@ import { attribute, citationsOf } from './attribution.ts';
 import { countChanges } from './count-changes.ts';
 import type { Gated } from './gate.ts';
 import { dropBuild, type Joined } from './join.ts';
-import { holds, mustNotBeHeld, releaseHold, setHold } from '../ledger/hold.ts';
+import { mustNotBeHeld, releaseHold, setHold } from '../ledger/hold.ts';
 import { productsDigest } from '../plan/products.ts';
 import { notPublished, publishedTables, type PublishedTable } from '../ledger/published.ts';
 import { addFigures } from '../ledger/ledger.ts';
@@ -39,6 +39,11 @@ interface Patience {
 }
 
 const PATIENCE: Patience = { lockTimeoutMs: 2000, tries: 15 };
+
+interface RollbackOptions extends Partial<Patience> {
+  /** False if no user requested the rollback of this region. The rollback then respects the holds that users set. Default: true. */
+  readonly requested?: boolean;
+}
 
 export interface Published {
   readonly publicationId: number;
@@ -278,14 +283,16 @@ async function holdReaders(session: Session, region: number): Promise<void> {
 
 /**
  * Restores the previous publication of a region, even if the region is withdrawn. A second call undoes the first, unless the region was withdrawn. A refresh
- * publishes the replaced state again only after the inputs of that state change.
+ * publishes the replaced state again only after the inputs of that state change. A pinned region remains pinned.
  * @throws MappaleError `NO_PREVIOUS` (exit 2), `PUBLISH_BLOCKED` (exit 6)
+ * @throws HeldBack if the region is pinned or withdrawn, and the rollback is not `requested`
  */
 export async function rollback(
-  database: Database, region: number, runId: number, patience: Patience = PATIENCE,
+  database: Database, region: number, runId: number, { requested = true, ...patience }: RollbackOptions = {},
 ): Promise<{ from: number | null; to: number; tables: readonly Relation[] }> {
   const done = await swapping(database, async (session) => {
     await fence(session, runId);
+    if (!requested) await mustNotBeHeld(session, region);
     const { current: from, previous: to } = await idsOf(session, region);
     if (to === null) {
       throw new MappaleError('there is no previous publication to restore', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'List the publications.', fix: 'npx mappale status' });
@@ -317,11 +324,9 @@ export async function rollback(
     }
     await followRegion(session, region);
     if (from === null) await releaseHold(session, region, 'withdrawn');
-    else if ((await holds(session)).get(region)?.kind !== 'pinned') {
-      await setHold(session, { region, kind: 'rolled_back', fingerprint: productsDigest([...current.values()]), reason: null }, await hostOf(session, runId));
-    }
+    else await setHold(session, { region, kind: 'rolled_back', fingerprint: productsDigest([...current.values()]), reason: null }, await hostOf(session, runId));
     return { from, to, tables };
-  }, patience);
+  }, { ...PATIENCE, ...patience });
   await countChanges(database, region);
   return done;
 }

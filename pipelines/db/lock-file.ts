@@ -10,8 +10,9 @@ import { isAlive } from '../program.ts';
 
 /**
  * Takes a lock. The lock file contains the process ID (PID) and the name of a socket in the same folder. The socket accepts connections while the process runs,
- * including connections from other containers on this machine, where PIDs are not unique. A lock is taken over if its process has ended, or if the lock is
- * older than the last boot. The lock file is created as a hard link to a complete file, so that no process reads an empty file.
+ * including connections from other containers on this machine, where PIDs are not unique. A lock is taken over if its process has ended. If no socket shows
+ * whether the process is running, a lock that is older than the last boot is also taken over. The lock file is created as a hard link to a complete file, so
+ * that no process reads an empty file.
  * @param inUse returns the error to throw if another process holds the lock
  * @throws MappaleError that `inUse` returns
  */
@@ -127,18 +128,23 @@ async function processOf(lock: string): Promise<number | null> {
   if (held.has(lock)) return process.pid;
   const [{ pid, socket }, info] = await Promise.all([namedIn(lock), stat(lock).catch(() => null)]);
   if (info === null || !(pid > 0)) return null;
+  const answered = socket === null ? null : await answers(dirname(lock), socket);
+  // The socket decides first, because a correction of the clock after the boot makes every earlier lock older than the boot.
+  if (answered !== null) return answered ? pid : null;
   const startedMs = Date.now() - uptime() * 1000;
   if (info.mtimeMs < startedMs - 60_000) return null;
-  if (socket !== null) return await answers(dirname(lock), socket) ? pid : null;
+  // A socket that this user may not connect to counts as a socket of a running process.
+  if (socket !== null) return pid;
   // If the PID equals the PID of this process, the lock belongs to an earlier process, for example in a restarted container.
   return pid !== process.pid && isAlive(pid) ? pid : null;
 }
 
-function answers(folder: string, name: string): Promise<boolean> {
-  return inFolder(folder, (short) => new Promise<boolean>((resolve) => {
+/** Returns whether a process accepts connections to a socket; null if the error of the connection does not show this. */
+function answers(folder: string, name: string): Promise<boolean | null> {
+  return inFolder(folder, (short) => new Promise<boolean | null>((resolve) => {
     const socket = connect(join(short, name), () => {
       socket.destroy();
       resolve(true);
-    }).once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'));
+    }).once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' || code === 'ENOENT' ? false : null));
   }));
 }

@@ -484,6 +484,8 @@ async function write(
   const { bytes: total } = expected;
   // Stores no validators for a compressed transfer, which cannot be resumed, because positions in the file are not positions in the transfer.
   const { etag, last_modified } = answer.packed ? { etag: null, last_modified: null } : expected;
+  // Deletes the bytes of another version before the sidecar names this version. If the process is killed in between, the next run resumes no other version.
+  if (start === 0) await removePart(part);
   await writeJson(sidecarOf(part), { url: around.hide(url), etag, last_modified, bytes: total } satisfies Part);
   const file = await open(part, start === 0 ? 'w' : 'a');
   let bytes = 0;

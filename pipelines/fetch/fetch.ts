@@ -158,10 +158,12 @@ async function fetchLane(fetching: Fetching, lane: readonly Task[]): Promise<Fet
   const done: Fetched[] = [];
   try {
     for (const task of lane) {
+      // The publisher may issue a file during the downloads. The next run must then ask again.
+      const asked = new Date(clock.now());
       const files: FileReport[] = [];
       for (const wanted of task.files) files.push(await fetchFile(fetching, { task, wanted, publisher, gaveUp }));
       const isComplete = !dryRun && files.every(({ error }) => error === null);
-      done.push({ task, files, failure: isComplete ? await remember(task, new Date(clock.now()), hide) : null });
+      done.push({ task, files, failure: isComplete ? await remember(task, asked, hide) : null });
     }
     return done;
   } finally {
@@ -206,7 +208,7 @@ async function describeTask({ source, left, byHand, folder }: Task, files: reado
   };
 }
 
-/** Records the time when all files of the regions were requested. @returns the error if the record cannot be written, otherwise null */
+/** Records the time when the requests for all files of the regions began. @returns the error if the record cannot be written, otherwise null */
 async function remember({ folder, regions }: Task, at: Date, hide: (text: string) => string): Promise<MappaleError | null> {
   try {
     // Creates the folder, which no download has created if the publisher has none of the files.

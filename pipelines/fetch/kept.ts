@@ -72,9 +72,13 @@ function askedFile(folder: string): string {
   return join(folder, '.asked.json');
 }
 
-/** Returns the time when all files of a region were last requested. @param folder download folder of a source @returns null if no such time is recorded */
+/**
+ * Returns the time when all files of a region were last requested.
+ * @param folder download folder of a source
+ * @returns null if no such time is recorded or if the record cannot be read. The next request then reports the folder, because the record cannot be written
+ */
 export async function readAsked(folder: string, region: string): Promise<Date | null> {
-  const at = (await readJson(askedFile(folder), ASKED))?.[region];
+  const at = (await readJson(askedFile(folder), ASKED).catch(() => null))?.[region];
   return at === undefined ? null : new Date(at);
 }
 

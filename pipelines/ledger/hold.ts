@@ -48,6 +48,7 @@ export function describeHold({ kind, reason, heldBy, heldAt }: Pick<Hold, 'kind'
   return `${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;
 }
 
+/** Sets a hold and replaces an earlier hold. A hold of the kind `rolled_back` does not replace a pin. */
 export async function setHold(session: Session, hold: Omit<Hold, 'heldAt' | 'heldBy'>, host: string): Promise<void> {
   await session.query(ledger('set_hold'), [hold.region, hold.kind, hold.fingerprint, hold.reason, who(host)]);
 }

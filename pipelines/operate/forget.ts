@@ -10,8 +10,9 @@ import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
-import { holds, restoreHold, who, type Hold } from '../ledger/hold.ts';
+import { HeldBack, holds, restoreHold, who, type Hold } from '../ledger/hold.ts';
 import type { Acceptance } from '../ledger/ledger.ts';
+import { heldText } from '../plan/plan.ts';
 import { publications, publishedTables, type PublishedTable } from '../ledger/published.ts';
 import { withRun } from '../ledger/runs.ts';
 import { refresh, type RefreshReport } from '../run/refresh.ts';
@@ -37,7 +38,8 @@ interface ForgetOptions {
 
 /**
  * Forgets a file, or uses a forgotten file again. If the refresh fails, even for a single region, the file returns to its previous state, and the regions that
- * the refresh published return to their earlier publications and holds. A region without an earlier publication is refreshed again.
+ * the refresh published return to their earlier publications and holds. A region without an earlier publication is refreshed again. A region that a user
+ * pins or withdraws in the meantime stays unchanged.
  * @param file path, name, or at least the first 8 characters of the sha256
  * @throws MappaleError `FILE_NOT_LOADED`, `FILE_NOT_UNIQUE` (exit 2)
  */
@@ -63,8 +65,13 @@ export async function forget(context: Context, file: string, { undo = false, rea
   const shown = matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 }));
   if (report.failures.length === 0) return { files: shown, report, restored: [] };
   // A region failed, for example at the quality gate. Other regions may have been published.
-  const { units, failures, restored } = await restore();
-  return { files: shown, report: { ...report, units: [...report.units, ...units], failures: [...report.failures, ...failures] }, restored };
+  const { units, failures, held, restored } = await restore();
+  return {
+    files: shown, restored,
+    report: {
+      ...report, units: [...report.units, ...units], failures: [...report.failures, ...failures], held: [...new Set([...report.held, ...held])].sort(),
+    },
+  };
 }
 
 const OPTIONS = { command: 'forget', data: null, parallel: 2, force: true } as const;
@@ -109,24 +116,28 @@ interface Before {
   readonly held: ReadonlyMap<number, Hold>;
 }
 
-interface Restored extends Pick<RefreshReport, 'units' | 'failures'> {
+interface Restored extends Pick<RefreshReport, 'units' | 'failures' | 'held'> {
   /** Codes of the regions whose earlier publication is current again. */
   readonly restored: readonly number[];
 }
 
-/** Restores the regions that a refresh has published. A region that cannot be restored is listed as a failure. */
+/**
+ * Restores the regions that a refresh has published. A region that cannot be restored is listed as a failure. A region that a user has pinned or withdrawn
+ * since the refresh is listed as held.
+ */
 async function restoreRegions(context: Context, { published, held }: Before, about: Parameters<typeof withRun>[1]): Promise<Restored> {
   const { database } = context;
-  const [restored, left, failures]: [number[], number[], MappaleError[]] = [[], [], []];
+  const [restored, left, failures, kept]: [number[], number[], MappaleError[], string[]] = [[], [], [], []];
   const units: RefreshReport['units'][number][] = [];
   const changed = [...await publications(database)].filter(([region, tables]) => textOf(tables) !== textOf(published.get(region))).map(([region]) => region);
-  if (changed.length === 0) return { units, failures, restored };
+  if (changed.length === 0) return { units, failures, held: kept, restored };
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof MappaleError)) throw error;
-      failures.push(error);
+      if (error instanceof HeldBack) kept.push(heldText(error.hold));
+      else if (error instanceof MappaleError) failures.push(error);
+      else throw error;
     }
   };
   // A rollback restores exactly the earlier publication. A refresh would also publish files that a rollback or the quality gate kept back.
@@ -148,21 +159,23 @@ async function restoreRegions(context: Context, { published, held }: Before, abo
       const done = await refresh(context, { ...OPTIONS, regions, accept });
       units.push(...done.units);
       failures.push(...done.failures);
+      kept.push(...done.held);
     });
   }
-  return { units, failures, restored };
+  return { units, failures, held: kept, restored };
 }
 
 /**
  * Restores the publication and the hold that a region had before. @returns false if the region was not published before, or if the previous publication is a
  * different one
+ * @throws HeldBack if a user has pinned or withdrawn the region
  */
 async function restorePublication(
   database: Database, { region, runId }: { readonly region: number; readonly runId: number },
   before: ReadonlyMap<Relation, PublishedTable> | undefined, hold: Hold | undefined,
 ): Promise<boolean> {
   if (before === undefined || textOf(await publishedTables(database, region, 'previous')) !== textOf(before)) return false;
-  await rollback(database, region, runId);
+  await rollback(database, region, runId, { requested: false });
   await restoreHold(database, region, hold ?? null);
   return true;
 }

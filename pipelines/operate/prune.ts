@@ -37,6 +37,8 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       ...[0, ...REGIONS.map(({ code }) => code)].flatMap((region) => inventory.used(region)).map(({ releaseId }) => releaseId),
       // Keeps releases whose files are in the data folders, because a refresh would read these files again.
       ...inventory.files.filter(({ present }) => present).map(({ releaseId }) => releaseId),
+      // Keeps forgotten files. Otherwise a refresh would use such a file again as soon as the file returns to a data folder.
+      ...inventory.files.filter(({ forgotten }) => forgotten).map(({ releaseId }) => releaseId),
       ...(await session.query<{ id: number }>(statement('cited_releases'))).map(({ id }) => id),
     ]);
     for (const { releaseId, refersTo } of inventory.files) if (used.has(releaseId)) for (const referred of refersTo) used.add(referred);

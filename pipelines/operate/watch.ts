@@ -187,7 +187,8 @@ function daysBetween(from: Date, to: Date): number {
 async function whyNotDue(folder: string, cycle: Download['cycle'], { slug }: Region, now: Date): Promise<string | null> {
   const asked = await readAsked(folder, slug);
   const issued = lastIssue(cycle, now);
-  if (asked === null || asked < issued) return null;
+  // A time in the future comes from a clock that was wrong. Without a new request, the source would not be due until that time.
+  if (asked === null || asked < issued || daysBetween(now, asked) > 0) return null;
   if (cycle !== 'daily' && daysBetween(issued, now) <= LATE_DAYS && daysBetween(asked, now) >= AGAIN_DAYS) return null;
   return `not due: asked on ${asked.toISOString().slice(0, 10)}, issued ${cycle === 'daily' ? 'daily' : `on ${cycle.join(', ')}`}`;
 }
@@ -269,8 +270,8 @@ export async function sleepUntil(moment: number, clock: Clock, signal?: AbortSig
 /** Returns the time until the next occurrence of a time of day, in milliseconds. @param at local time of day, such as `02:15` */
 export function untilNext(at: string, now: Date): number {
   const [hour, minute] = at.split(':').map(Number);
-  const next = new Date(now);
-  next.setHours(hour ?? 0, minute ?? 0, 0, 0);
-  if (next <= now) next.setDate(next.getDate() + 1);
-  return next.getTime() - now.getTime();
+  // Sets the time of each day separately. In the night when summer time begins, 02:15 is 03:15, which must not become the time of the next day.
+  const on = (day: number): number => new Date(now.getFullYear(), now.getMonth(), day, hour ?? 0, minute ?? 0).getTime();
+  const today = on(now.getDate());
+  return (today > now.getTime() ? today : on(now.getDate() + 1)) - now.getTime();
 }

@@ -377,7 +377,8 @@ from ledger.hold
 lock table ledger.hold in share mode
 
 -- statement: set_hold
-insert into ledger.hold (unit_code, kind, fingerprint, reason, held_by)
+-- A rollback keeps a pin, even if the pin is set during the rollback.
+insert into ledger.hold as h (unit_code, kind, fingerprint, reason, held_by)
 values ($1, $2, $3, $4, $5)
 on conflict (unit_code) do update
 set
@@ -386,6 +387,8 @@ set
   reason = excluded.reason,
   held_by = excluded.held_by,
   held_at = now()
+where h.kind <> 'pinned'
+  or excluded.kind <> 'rolled_back'
 
 -- statement: restore_hold
 insert into ledger.hold (unit_code, kind, fingerprint, reason, held_by, held_at)

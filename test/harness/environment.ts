@@ -57,6 +57,18 @@ export function forgetOwnServer(): void {
   for (const name of OF_LIBPQ) Reflect.deleteProperty(process.env, name);
 }
 
+/** Runs work in a time zone, and then restores the time zone of this process. @param zone IANA name, such as `Europe/Rome` */
+export function inTimeZone<T>(zone: string, work: () => T): T {
+  const before = process.env['TZ'];
+  process.env['TZ'] = zone;
+  try {
+    return work();
+  } finally {
+    if (before === undefined) Reflect.deleteProperty(process.env, 'TZ');
+    else process.env['TZ'] = before;
+  }
+}
+
 export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvironment {
   const asked = (env['MAPPALE_TEST_ENGINES'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
   const unknown = asked.filter((name) => !ENGINE_NAMES.includes(name as EngineName));

@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readdirSync, readFileSync, statSync, watch } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -103,6 +103,20 @@ function expectWhole(report: FileReport, bytes: Buffer): void {
   expect(readFileSync(path()).equals(bytes)).toBe(true);
   expect(partial()).toEqual([]);
 }
+
+it('the partial file of an earlier version is deleted before its sidecar names the new version, so that a killed process leaves no mixture', async () => {
+  server.routes.set(ZIP, served(zip()));
+  await mkdir(join(folder, 'ade_cadastre', '.partial'), { recursive: true });
+  const [part, facts] = ['.partial/MOLISE.zip', '.partial/.MOLISE.zip.json'].map((name) => path('ade_cadastre', name)) as [string, string];
+  await writeFile(part, otherZip().subarray(0, 1000));
+  await writeFile(facts, JSON.stringify({ url: `${server.url}${ZIP}`, etag: '"0"', last_modified: null, bytes: zip().length }));
+  const changed: (string | null)[] = [];
+  const watcher = watch(join(folder, 'ade_cadastre', '.partial'), (_event, name) => void changed.push(name));
+  expectWhole(await cadastre(), zip());
+  await expect.poll(() => changed.includes('.MOLISE.zip.json')).toBe(true);
+  watcher.close();
+  expect(changed.filter((name) => name === 'MOLISE.zip' || name === '.MOLISE.zip.json')[0]).toBe('MOLISE.zip');
+});
 
 describe('the first download of a file', () => {
   it('reads size and version from a range request instead of HEAD, recognises the file, and writes sha256 and headers to its sidecar', async () => {

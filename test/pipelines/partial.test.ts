@@ -7,7 +7,8 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import { forget } from '../../pipelines/operate/forget.ts';
-import { releaseHold, setHold } from '../../pipelines/ledger/hold.ts';
+import { prune } from '../../pipelines/operate/prune.ts';
+import { holds, releaseHold, setHold } from '../../pipelines/ledger/hold.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { exitCodeOf, preview, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
@@ -300,6 +301,31 @@ describeDatabase('files of a region', (engine) => {
     await expect(refresh(context, loadOptions([empty], [MOLISE]))).rejects.toMatchObject({ code: 'DATA_EMPTY', exitCode: 2 });
   });
 
+  it('stay forgotten if they return to the folder after prune, until forget --undo', async () => {
+    // The publication of Italy cites all files of its time. The file therefore arrives after that publication.
+    for (const names of [[/^MOLISE/, ...LISTS], [/^classificazione/]]) {
+      await only(...names);
+      expect(codes(await load())).toEqual([]);
+    }
+    const zones = (): Promise<number> => one('select count(*)::int4 as v from section.risk where seismic_zone is not null');
+    const before = await zones();
+    const name = (await readdir(folder)).find((each) => each.startsWith('classificazione'))!;
+    const accept = { who: 'test', why: 'a test' };
+    await rename(at(name), `${folder}-aside.csv`);
+    expect(codes((await forget(context, name, { accept })).report)).toEqual([]);
+    // After two further publications, no publication uses the forgotten file.
+    for (const day of ['2026-08-01', '2026-08-02']) {
+      await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: day });
+      expect(codes(await load())).toEqual([]);
+    }
+    await prune(context.database, context.sources);
+    await rename(`${folder}-aside.csv`, at(name));
+    expect(codes(await load())).toEqual([]);
+    expect(await zones()).toBe(0);
+    expect(codes((await forget(context, name, { undo: true, accept })).report)).toEqual([]);
+    expect(await zones()).toBeGreaterThan(before - 10);
+  });
+
   it('keep the time and the reason of forget if forget --undo fails', async () => {
     await only(/^MOLISE/, /^classificazione/, ...LISTS);
     expect(codes(await load())).toEqual([]);
@@ -348,6 +374,41 @@ describeDatabase('files of a region', (engine) => {
     expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
     expect(await state()).toEqual(before);
     expect((await preview(context, loadOptions([folder], [ABRUZZO]))).plan.held.join()).toMatch(/Abruzzo was rolled back by .*unpin/);
+  });
+
+  it('leave a region unchanged if a user pins the region while forget runs and forget fails in a different region', async () => {
+    await loadTwoRegions();
+    await contradictMolise();
+    expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
+    let pinned: Promise<void> | undefined;
+    const log = { ...context.log, info: (message: string) => {
+      if (message.startsWith('Abruzzo: published as')) pinned = setHold(context.database, { region: ABRUZZO, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
+    } };
+    const { report, restored } = await forget({ ...context, log }, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
+    await pinned;
+    expect([codes(report), restored, report.held]).toEqual([['FILES_CONTRADICT 3'], [], [expect.stringMatching(/^Abruzzo is pinned by .*: a test/)]]);
+    const current = report.units.find(({ unit }) => unit === ABRUZZO)!.publicationId;
+    expect(await context.database.query("select publication_id as id from ledger.publication where unit_code = $1 and state = 'current'", [ABRUZZO])).toEqual([{ id: current }]);
+    expect(await context.database.query('select unit_code::int4 as region, kind from ledger.hold')).toEqual([{ region: ABRUZZO, kind: 'pinned' }]);
+  });
+
+  it('are used again, through the quality gate, in a region whose first publication was made by a forget that fails in a different region', async () => {
+    await setHold(context.database, { region: ABRUZZO, kind: 'pinned', fingerprint: null, reason: null }, 'test');
+    await loadTwoRegions();
+    await contradictMolise();
+    expect(codes(await load({}, null))).toEqual(['FILES_CONTRADICT 3']);
+    await releaseHold(context.database, ABRUZZO, null);
+    const { report, restored } = await forget(context, 'italia_ag_002_txt.zip', { accept: { who: 'test', why: 'a test' } });
+    expect([codes(report), report.units.map(({ unit }) => unit), restored]).toEqual([['FILES_CONTRADICT 3'], [ABRUZZO, ABRUZZO], []]);
+    expect(await context.database.query('select state, accepted from ledger.publication where unit_code = $1 order by publication_id', [ABRUZZO]))
+      .toEqual([{ state: 'previous', accepted: null }, { state: 'current', accepted: null }]);
+    expect(await one('select count(pga_g)::int4 as v from section.risk where core.region_of(fid) = $1', [ABRUZZO])).toBeGreaterThan(0);
+  });
+
+  it('keep the pin of a region that a user pins during a rollback', async () => {
+    await setHold(context.database, { region: MOLISE, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
+    await setHold(context.database, { region: MOLISE, kind: 'rolled_back', fingerprint: 'a', reason: null }, 'test');
+    expect((await holds(context.database)).get(MOLISE)).toMatchObject({ kind: 'pinned', fingerprint: null, reason: 'a test' });
   });
 
   it('are not published if two have the same age and different content, and the error names both files', async () => {

@@ -16,6 +16,7 @@ import { SILENT } from '../../pipelines/log.ts';
 import { describeNight, sleepUntil, runNight, untilNext, type NightlyRun, type WatchContext, type NightlyOptions } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { inTimeZone } from '../harness/environment.ts';
 import { served, startPublisher, status, type PublisherServer } from '../harness/publishers.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles } from '../harness/region.ts';
@@ -33,6 +34,8 @@ describeDatabase('mappale watch', (engine) => {
   let texts: unknown[];
   let warned: string[];
   let hookStatus = 200;
+  /** Time in milliseconds that the downloads of a nightly run take. */
+  let taken = 0;
 
   beforeAll(async () => {
     files = await syntheticFiles(40, 4, { comuni: 2, only: ['ade_cadastre', 'mimit_fuel', 'istat_comuni', 'istat_soppressi'] });
@@ -68,7 +71,7 @@ describeDatabase('mappale watch', (engine) => {
     publisher.seen.length = 0;
     [texts, warned] = [[], []];
     const sources = (await loadSources()).filter(({ id }) => ['ade_cadastre', 'mimit_fuel'].includes(id));
-    const clock = { now: () => Date.parse(time), wait: async () => undefined };
+    const clock = { now: () => Date.parse(time) + (publisher.seen.length > 0 ? taken : 0), wait: async () => undefined };
     return runNight(
       { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, login: null, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock },
       { regions: null, data: [data], parallel: 2, webhookPrivate: false, keep: null, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
@@ -116,6 +119,29 @@ describeDatabase('mappale watch', (engine) => {
       weeks.push(asked().includes(ZIP));
     }
     expect(weeks).toEqual([false, true, false, true, false]);
+  });
+
+  it('requests a daily file every night, even if the downloads end after midnight UTC', async () => {
+    taken = 20 * 60_000;
+    const nights: boolean[] = [];
+    for (const time of ['2027-04-21T23:50:00Z', '2027-04-22T23:50:00Z', '2027-04-23T23:50:00Z']) {
+      await night(time);
+      nights.push(asked().includes(FUEL));
+    }
+    taken = 0;
+    expect(nights).toEqual([true, true, true]);
+  });
+
+  it('requests files again if the recorded time of the last request is in the future or cannot be read', async () => {
+    const record = join(data, 'mimit_fuel', '.asked.json');
+    const before = await readFile(record, 'utf8');
+    await writeFile(record, JSON.stringify({ molise: '2036-02-07T06:28:16.000Z' }));
+    expect(await night('2027-04-24T02:15:00Z')).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'] });
+    await rm(record);
+    await mkdir(record);
+    expect(await night('2027-04-24T02:16:00Z')).toMatchObject({ exit_code: 2, asked: ['mimit_fuel'], failures: [{ error: 'FOLDER_UNWRITABLE' }] });
+    await rm(record, { recursive: true });
+    await writeFile(record, before);
   });
 
   it('continues with a warning if the metrics cannot be written', async () => {
@@ -201,5 +227,14 @@ describeDatabase('mappale watch', (engine) => {
   it('waits until the next occurrence of the configured time', () => {
     const hours = (now: string): number => untilNext('02:15', new Date(now)) / 3_600_000;
     expect([hours('2026-11-23T02:14:00'), hours('2026-11-23T02:15:00'), hours('2026-11-23T14:15:00')]).toEqual([1 / 60, 24, 12]);
+  });
+
+  it('starts at the configured time on the day after the clocks go forward or back', () => {
+    inTimeZone('Europe/Rome', () => {
+      const next = (now: string): string => new Date(Date.parse(now) + untilNext('02:15', new Date(now))).toISOString();
+      // On 29 March 2026, 02:15 does not exist in Italy. On 25 October 2026, 02:15 exists twice.
+      expect([next('2026-03-28T23:30:00Z'), next('2026-03-29T01:20:00Z')]).toEqual(['2026-03-29T01:15:00.000Z', '2026-03-30T00:15:00.000Z']);
+      expect([next('2026-10-24T23:00:00Z'), next('2026-10-25T00:20:00Z')]).toEqual(['2026-10-25T00:15:00.000Z', '2026-10-26T01:15:00.000Z']);
+    });
   });
 });
