@@ -82,12 +82,14 @@ function startOf(since: string | undefined, cursor: string | undefined): Changes
   return since.includes('-') ? { day: since } : { publication: Number(since), fid: null };
 }
 
-function refused(region: Region, { reason, kept_since: keptSince = '', kept_after: keptAfter = 0 }: ChangesRefusal): ApiError {
+function refused(region: Region, parameter: 'since' | 'cursor', { reason, kept_since: keptSince = '', kept_after: keptAfter = 0 }: ChangesRefusal): ApiError {
   switch (reason) {
     case 'never_kept': return refusal.NO_HISTORY();
     case 'not_published': return refusal.NO_REGION(region.name);
     case 'not_kept': return refusal.CHANGES_GONE(keptSince, keptAfter);
-    case 'unknown': return invalidParameter('since', 'a day, or the number of a publication', 'is not the number of a kept publication');
+    case 'unknown': return parameter === 'since'
+      ? invalidParameter(parameter, 'a day, or the number of a publication', 'is not the number of a kept publication')
+      : invalidParameter(parameter, 'meta.cursor of the previous page', 'does not begin with the number of a kept publication');
   }
 }
 
@@ -99,7 +101,7 @@ async function page(
   let from = startOf(since, cursor);
   for (let batches = 1; ; batches += 1) {
     const batch = await changesBatch(ask, { region: region.code, from, until: null, most: limit - data.length });
-    if ('reason' in batch) throw refused(region, batch);
+    if ('reason' in batch) throw refused(region, cursor === undefined ? 'since' : 'cursor', batch);
     data.push(...batch.lines);
     const { next, last, tag } = batch;
     if (next !== null && data.length < limit && batches < BATCHES) {

@@ -10,7 +10,10 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** Headers that scripts of other origins may read. */
-const EXPOSED_HEADERS = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
+const EXPOSED_HEADERS = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, Link, Content-Crs';
+
+/** Request headers on which every response may depend. */
+export const VARY = 'Accept-Encoding, X-Api-Key';
 
 /**
  * Timeouts, and the interval between the checks of the timeouts, in milliseconds. Many proxies keep idle connections for a minute. The server keeps idle
@@ -37,7 +40,7 @@ const LINGER_MS = 1_000;
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS, 'x-content-type-options': 'nosniff',
-    vary: 'Accept-Encoding, X-Api-Key', 'x-request-id': requestId,
+    vary: VARY, 'x-request-id': requestId,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Resolves the id of a parcel in a path, which is the fid or the national cadastral reference. */
-import { plainReference } from '../pipelines/contract/regions.ts';
+import { spellingsOf } from '../pipelines/contract/regions.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
 import { ApiError, invalidParameter, refusal, type Successor } from './errors.ts';
@@ -26,11 +26,9 @@ function readParcelId(id: string): ParcelId {
     if (Number(id) > LARGEST_FID) throw invalidParameter('id', PARCEL_ID_FORMS);
     return { fid: Number(id) };
   }
-  const plain = plainReference(id);
-  const upper = plain.toUpperCase();
-  if (!REFERENCE.test(upper)) throw invalidParameter('id', PARCEL_ID_FORMS);
-  // The reference is searched both as written and in upper case, because labels may have lower-case letters.
-  return { spellings: plain === upper ? [plain] : [plain, upper] };
+  const spellings = spellingsOf(id);
+  if (!REFERENCE.test(spellings.at(-1) ?? '')) throw invalidParameter('id', PARCEL_ID_FORMS);
+  return { spellings };
 }
 
 async function find(reader: Reader, spellings: readonly string[]): Promise<Found> {

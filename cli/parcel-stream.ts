@@ -9,7 +9,7 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import type { Ask } from '../pipelines/deliver/columns.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { resultsInOrder } from '../pipelines/parallel.ts';
-import { asFid, goneParcel, notFound } from './parcel-id.ts';
+import { asFid, goneParcel, publishedFid } from './parcel-id.ts';
 
 /** Maximum number of bytes of a line that are read. The rest of a longer line is skipped. All identifiers are shorter than this limit. */
 const MOST_BYTES = 1024;
@@ -82,10 +82,10 @@ async function fidsOf(ask: Ask, lines: readonly Line[]): Promise<FindFid> {
 async function answer(reader: Reader, { input, isCut }: Line, findFid: FindFid, sections: readonly string[]): Promise<Answered> {
   try {
     if (isCut) throw tooLong();
-    const fid = findFid(input);
-    if (fid === null) throw notFound(input);
+    const ask: Ask = (...asked) => reader.call(...asked);
+    const fid = findFid(input) ?? await publishedFid(ask, input);
     const { answer: text } = await parcelRecord(reader, fid, sections);
-    if (text === null) throw await goneParcel((...asked) => reader.call(...asked), input, fid);
+    if (text === null) throw await goneParcel(ask, input, fid);
     // Line ends in the JSON text occur only between values, never in a string, so they can be replaced by spaces.
     return { text: text.replaceAll('\n', ' '), isFound: true };
   } catch (error) {

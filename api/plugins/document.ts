@@ -1,6 +1,6 @@
 /** Serves the OpenAPI document without a key, including at the path for OGC API - Features. */
 import type { FastifyInstance } from 'fastify';
-import { JSON_TYPE } from '../http.ts';
+import { JSON_TYPE, VARY } from '../http.ts';
 import { OPENAPI_MEDIA } from '../ogc.ts';
 import { BASE, document as openapi } from '../openapi.ts';
 import { noParameters, readParameters } from '../parameters.ts';
@@ -14,6 +14,6 @@ export async function document(app: FastifyInstance, { version, publicUrl }: { r
     // Sends plain JSON to clients that accept JSON but not the media type of OpenAPI 3.1. An example is GDAL 3.6, which supports only OpenAPI 3.0.
     const { accept = '*/*' } = request.headers;
     const type = accept.includes('application/json') && !accept.includes(OPENAPI_MEDIA) ? 'application/json; charset=utf-8' : OPENAPI_MEDIA;
-    return sendPrepared(request, reply.type(type).header('vary', 'Accept, Accept-Encoding').header('cache-control', 'no-cache'), content);
+    return sendPrepared(request, reply.type(type).header('vary', `${VARY}, Accept`).header('cache-control', 'no-cache'), content);
   });
 }

@@ -6,7 +6,7 @@ import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Answer, Endpoint, Given } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints.ts';
-import { JSON_TYPE } from '../http.ts';
+import { JSON_TYPE, VARY } from '../http.ts';
 import { GEOJSON_TYPE } from '../ogc-answers.ts';
 import { PAGE_HEADERS } from '../ogc-pages.ts';
 import { BASE } from '../openapi.ts';
@@ -54,7 +54,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { reader, admit, admitO
       scope === null ? admittedOpenly(admitOpen, request, reply, work) : admitted(admit, scope, request, reply, work)
     );
     reply.header('etag', tag).header('cache-control', 'private, no-cache').headers(headers);
-    if (page !== undefined || binary !== undefined) reply.header('vary', 'Accept');
+    if (page !== undefined || binary !== undefined) reply.header('vary', `${VARY}, Accept`);
     if (matches(request.headers['if-none-match'], tag)) return reply.code(304).send();
     if (isPage && page !== undefined) return reply.type(HTML_TYPE).headers(PAGE_HEADERS).send(page(answer ?? 'null'));
     if (query['f'] !== binary?.name || binary === undefined) return reply.type(endpoint.type ?? JSON_TYPE).send(answer);

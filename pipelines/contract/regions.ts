@@ -143,3 +143,10 @@ export function regionSlug(region: number): string {
 export function plainReference(text: string): string {
   return text.replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^(?:IT\.(?:TN|BZ)\.)?[^.]+/i, (place) => place.toUpperCase());
 }
+
+/** Returns the spellings under which a reference is searched: as written and in upper case, because labels may have lower-case letters. */
+export function spellingsOf(text: string): readonly string[] {
+  const plain = plainReference(text);
+  const upper = plain.toUpperCase();
+  return plain === upper ? [plain] : [plain, upper];
+}

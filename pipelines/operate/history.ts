@@ -1,5 +1,5 @@
 /** Reads the history of one parcel: all published values in the kept history. */
-import { findRegion, REGIONS, regionOfFid } from '../contract/regions.ts';
+import { findRegion, REGIONS, regionOfFid, spellingsOf } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -81,7 +81,7 @@ const REGISTERED = { registered: { sql: statement('registered') } };
 
 /** Returns the current or former fid of a reference; null if the reference never had a fid. */
 export async function fidOf(database: Database, reference: string): Promise<number | null> {
-  const [found] = await database.query<{ fid: number }>(statement('fid', REGISTERED), [[reference], CODES]);
+  const [found] = await database.query<{ fid: number }>(statement('fid', REGISTERED), [spellingsOf(reference), CODES]);
   return found?.fid ?? null;
 }
 

@@ -56,7 +56,8 @@ set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(0);
+  -- The list contains published regions and comuni that only the files of a region name, so all publications count, not only the publication of Italy.
+  publication := api.publication_tag(null);
   select api.envelope(
     json_agg(
       json_build_object('code', r.code, 'name', r.name, 'area_km2', trim_scale(round(r.area_km2::numeric, 2)))
@@ -78,7 +79,7 @@ declare
   v_regions int2[];
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(0);
+  publication := api.publication_tag(null);
   v_regions := case when p_region is not null then api.find_regions(p_region) end;
   select api.envelope(
     json_agg(
@@ -103,7 +104,7 @@ declare
   v_provinces text[];
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(0);
+  publication := api.publication_tag(null);
   v_regions := case when p_region is not null then api.find_regions(p_region) end;
   v_provinces := case when p_province is not null then api.find_provinces(p_province) end;
   select api.envelope(

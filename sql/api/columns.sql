@@ -137,6 +137,8 @@ create or replace function api.parcels_of_references(p_references text[], out pu
 language plpgsql volatile security definer
 set search_path to core, section, ledger, public, pg_temp
 as $$
+declare
+  v_spellings constant text[] := p_references || array(select core.upper_case(r.reference) from unnest(p_references) as r (reference));
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
@@ -150,19 +152,22 @@ begin
     there as materialized (
       select
         p.reference,
-        p.fid
+        min(p.fid) as fid,
+        count(*) as candidates
       from core.parcel p
-      where p.reference = any (p_references)
+      where p.reference = any (v_spellings)
+      group by p.reference
     ),
+    -- Labels may have lower-case letters, so the spelling in upper case is used only if no parcel has the reference as written.
     found as (
       select
         a.place,
         a.reference,
-        min(t.fid) as fid,
-        count(t.fid) as candidates
+        coalesce(t.fid, u.fid) as fid,
+        coalesce(t.candidates, u.candidates, 0) as candidates
       from asked a
       left join there t on t.reference = a.reference
-      group by a.place, a.reference
+      left join there u on u.reference = core.upper_case(a.reference)
     )
     select json_agg(json_build_array(f.place, f.fid, f.candidates, r.region_code))
     from found f
@@ -174,7 +179,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference. Element region is the code of the comune''s region if that region is not published';
+comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference, as written or else in upper case. Element region is the code of the comune''s region if that region is not published';
 
 create or replace function api.parcels_of_labels(
   p_places int4[], p_comuni text[], p_names text[], p_sections text[], p_sheets text[], p_labels text[], out publication text, out answer text

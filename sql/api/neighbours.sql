@@ -16,7 +16,8 @@ declare
   v_border geometry;
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(core.region_of(p_fid));
+  -- A neighbour may be in another region.
+  publication := api.publication_tag(null);
   select *
   into v_parcel
   from core.parcel p

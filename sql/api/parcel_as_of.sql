@@ -56,7 +56,8 @@ declare
   v_retired json;
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(v_region);
+  -- A rollback makes an earlier publication current again, but changes meta.as_of of the day.
+  publication := api.history_tag(v_region);
   v_since := past.since(v_region);
   v_first := (v_since at time zone 'Europe/Rome')::date;
   if v_since is null or v_moment <= v_since then

@@ -82,6 +82,8 @@ describeDatabase('the changelog', (engine) => {
   it('refuses invalid parameters, unknown regions and publications whose changes are no longer kept', async () => {
     expect(await refusalOf('region=molise')).toEqual([400, 'INVALID_PARAMS', 'since']);
     expect(await refusalOf('region=molise&since=0&cursor=1')).toEqual([400, 'INVALID_PARAMS', 'cursor']);
+    expect(await refusalOf('region=molise&since=999999999')).toEqual([400, 'INVALID_PARAMS', 'since']);
+    expect(await refusalOf('region=molise&cursor=999999999.1400000000')).toEqual([400, 'INVALID_PARAMS', 'cursor']);
     expect(await refusalOf('region=molise&since=2026-02-30')).toEqual([400, 'INVALID_PARAMS', 'since']);
     expect(await refusalOf('region=molise&since=99999999')).toEqual([400, 'INVALID_PARAMS', 'since']);
     expect(await refusalOf('region=molise&since=0&limit=1001')).toEqual([400, 'INVALID_PARAMS', 'limit']);

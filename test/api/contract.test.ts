@@ -411,6 +411,31 @@ describeEngines('the REST API', (engine) => {
       }
     });
 
+    it('contain a different ETag for lists and neighbours if another region is published, and for a past day after a swap', async () => {
+      const { database } = service;
+      const [{ today }] = await database.query<{ today: string }>("select (now() at time zone 'Europe/Rome')::date::text as today") as [{ today: string }];
+      const tag = async (path: string): Promise<string> => (await ask(path)).headers['etag']!;
+      const tags = (paths: readonly string[]): Promise<string[]> => Promise.all(paths.map(tag));
+      const changed = async (paths: readonly string[], there: string, back: string): Promise<void> => {
+        const before = await tags(paths);
+        await database.query(there);
+        const after = await tags(paths);
+        await database.query(back);
+        for (const [index, path] of paths.entries()) expect(after[index], path).not.toBe(before[index]);
+        expect(await tags(paths)).toEqual(before);
+      };
+      await changed(
+        ['/admin/regions', '/admin/provinces', '/admin/municipalities', `/parcels/${parcel.fid}/neighbours`],
+        "insert into ledger.publication (unit_code, run_id, state) select 12, run_id, 'current' from ledger.publication where unit_code = 0 and state = 'current'",
+        'delete from ledger.publication where unit_code = 12',
+      );
+      await changed(
+        [`/parcels/${parcel.fid}?include=basic&as_of=${today}`],
+        "insert into ledger.swap (unit_code, publication_id, happened_at) select unit_code, publication_id, now() from ledger.publication where unit_code = 14 and state = 'current'",
+        'delete from ledger.swap where swap_id = (select max(swap_id) from ledger.swap)',
+      );
+    });
+
     it('contain a different ETag if the content, the publication time or the SQL changed, even with the same publication number', async () => {
       const { database } = service;
       const tag = async (): Promise<string> => (await ask('/admin/regions')).headers['etag']!;

@@ -507,7 +507,7 @@ export const STATEMENTS: readonly Statement[] = [
       expect(preflight.headers['access-control-allow-headers']?.toLowerCase()).toContain('x-api-key');
       const { headers } = await service.ask('/admin/regions', { headers: { origin: 'https://example.org' } });
       expect(headers['access-control-allow-origin']).toBe('*');
-      for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) expect(headers['access-control-expose-headers']?.toLowerCase()).toContain(name);
+      for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'link', 'content-crs']) expect(headers['access-control-expose-headers']?.toLowerCase()).toContain(name);
     },
   },
   {

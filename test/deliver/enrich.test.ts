@@ -104,6 +104,9 @@ describeEngines('enriching a table', (engine) => {
     ]);
     const byReference = await enrich(['Riferimento catastale', ...parcels.map(({ reference }) => reference), 'X998_000100.1', 'Z999_000100.1', 'IT.TN.001.5'].join(LF));
     expect(byReference.rows.map(({ fid }) => fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '']);
+    const inLowerCase = await enrich(['cadastral_reference', ...parcels.map(({ reference }) => reference.toLowerCase())].join(LF));
+    expect(parcels.some(({ label }) => label !== label.toLowerCase())).toBe(true);
+    expect(inLowerCase.rows.map(({ fid }) => fid)).toEqual(parcels.map(({ fid }) => String(fid)));
     expect(byReference.rows.slice(-3).map(({ status, reason }) => [status, reason])).toEqual([
       ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['not_loaded', 'Trentino-Alto Adige is not published'],
     ]);

@@ -6,10 +6,12 @@ import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { findEver, findParcel } from '../../cli/parcel-id.ts';
 import { answerLines, linesOf } from '../../cli/parcel-stream.ts';
 import { ROOT } from '../../pipelines/config.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
+import type { Context } from '../../pipelines/run/context.ts';
 import { regionService, type Service } from '../api/harness.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
@@ -48,7 +50,7 @@ it('parcel --stdin reads no further while its output is not read', async () => {
     }
   }
   const nobody = new Writable({ highWaterMark: 1000, write: () => undefined });
-  const reader = { parallel: 4, call: async () => ({ answer: null }) } as unknown as Reader;
+  const reader = { parallel: 4, call: async () => ({ answer: null, fid: null, successors: null }) } as unknown as Reader;
   void answerLines(reader, endless(), nobody, []);
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(read).toBe(1);
@@ -93,6 +95,26 @@ describeDatabase('parcel --stdin', (engine) => {
       ['nothing', 'NOT_FOUND', null], ['', 'NOT_FOUND', null], [null, null, fid], ['1399999999', 'NOT_FOUND', null], ["A'\0", 'NOT_FOUND', null],
       ['9999999999', 'LINE_TOO_LONG', null], [null, null, fid],
     ]);
+  });
+
+  it('finds a reference in any case, and answers the reference of a retired parcel with GONE and the successor', async () => {
+    const { database } = service;
+    const [lettered] = await database.query<{ fid: number; reference: string }>("select fid, reference from core.parcel where label ~ '^[0-9]+[A-Z]$' order by fid limit 1");
+    const { fid, reference } = lettered!;
+    await database.query(
+      "insert into core.parcel_register (region_code, reference, fid, retired_on, successor_fid) values (14, 'Z001_009900.1', 1499999998, date '2026-01-01', $1)", [fid],
+    );
+    try {
+      const { missing, lines } = await answers(`${reference.toLowerCase()}\ncadastralparcel.it.age.pla.${reference.toLowerCase()}\nz001_009900.1\nz001_009900.2\n`);
+      expect([missing, lines.map(({ fid: found = null, error = null }) => [found, error])]).toEqual([2, [[fid, null], [fid, null], [null, 'GONE'], [null, 'NOT_FOUND']]]);
+      expect(lines[2]!['detail']).toContain(String(fid));
+      const context = { database } as unknown as Context;
+      expect(await findParcel(context, reference.toLowerCase())).toBe(fid);
+      expect(await findEver(context, 'z001_009900.1')).toBe(1_499_999_998);
+      await expect(findParcel(context, 'Z001_009900.1')).rejects.toMatchObject({ code: 'GONE', fix: `npx mappale parcel ${fid}` });
+    } finally {
+      await database.query('delete from core.parcel_register where fid = 1499999998');
+    }
   });
 
   /** Starts the program. An embedded database allows one process at a time, so on that engine the program uses a copy of the database. */
