@@ -42,14 +42,14 @@ const DRAIN_RECORDS = 500;
 /** EWKB geometry types of each kind, single and multi. */
 const TYPES: Readonly<Record<'polygon' | 'line', readonly number[]>> = { polygon: [3, 6], line: [2, 5] };
 
-/** Returns the paths of the vector files of a zip, without the metadata files of macOS. */
+/** Returns the paths of the vector files of a zip. */
 function vectorEntries(entries: readonly ZipEntry[]): string[] {
-  return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path) && !entry.path.startsWith('__MACOSX/')).map((entry) => entry.path);
+  return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path)).map((entry) => entry.path);
 }
 
 /** Returns the folders of File Geodatabases in a zip. Such a folder contains a catalogue of tables. */
 export function geodatabaseFolders(entries: readonly ZipEntry[]): string[] {
-  const catalogue = /^(?!__MACOSX\/)(.*\.gdb)\/a00000001\.gdbtable$/i;
+  const catalogue = /^(.*\.gdb)\/a00000001\.gdbtable$/i;
   return entries.flatMap(({ path, isFolder }) => (isFolder ? [] : catalogue.exec(path)?.[1] ?? []));
 }
 
