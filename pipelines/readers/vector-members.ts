@@ -369,9 +369,11 @@ export function sidecarsOf(probe: Probe): string[] {
 
 /**
  * Returns the year or years of an edition in a name: `…_2020_2021_…` → `2020_2021`, `…_2024_…` → `2024`.
- * @returns the last edition in the name, or null
+ * @param title the publisher's words before the year. Other years in the name, such as the year of the download, are then ignored
+ * @returns the first edition after the title, otherwise the last edition in the name; null if the name has no edition
  */
-export function editionOf(name: string): string | null {
-  const found = [...name.matchAll(/(?<!\d)(20\d\d)(?:[_-](20\d\d))?(?!\d)/g)].at(-1);
-  return found === undefined ? null : found.slice(1).filter(Boolean).join('_');
+export function editionOf(name: string, title?: RegExp): string | null {
+  const editions = (text: string): string[] => [...text.matchAll(/(?<!\d)(20\d\d)(?:[_-](20\d\d))?(?!\d)/g)].map((found) => found.slice(1).filter(Boolean).join('_'));
+  const titled = title?.exec(name);
+  return (titled == null ? undefined : editions(name.slice(titled.index + titled[0].length))[0]) ?? editions(name).at(-1) ?? null;
 }
