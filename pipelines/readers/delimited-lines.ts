@@ -69,10 +69,10 @@ export function decodeLine(bytes: Buffer): string {
 }
 
 /** Matches a quoted cell and the following blanks, up to the separator. */
-const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y } as const;
+const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y, '|': /"((?:[^"]|"")*)"[ \t]*(?=\||$)/y } as const;
 
 /** Splits a line into cells. Only a cell that starts and ends with a quotation mark is quoted, because names contain unpaired quotation marks. */
-export function cellsOf(line: string, separator: ';' | ','): string[] {
+export function cellsOf(line: string, separator: keyof typeof QUOTED): string[] {
   const cells: string[] = [];
   let start = 0;
   while (start <= line.length) {

@@ -31,7 +31,7 @@ const DAYS = [
  * Returns the day or year in a file name, or null: `2025-03-01` for `…_2025-03-01`, `…_20250301`, `…_01-03-2025` and `…_01032025`, and `2025` for `…_2025`.
  */
 export function dayOrYearOf(name: string): string | null {
-  const days = DAYS.flatMap((pattern) => pattern.exec(name)?.groups ?? []).map(({ year, month, day }) => [year, month, day].join('-'));
+  const days = DAYS.map((pattern) => pattern.exec(name)?.groups).map((found) => [found?.['year'], found?.['month'], found?.['day']].join('-'));
   return days.find(isDay) ?? /(?<!\d)(20\d\d)(?!\d)/.exec(name)?.[1] ?? null;
 }
 

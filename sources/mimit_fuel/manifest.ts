@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'mimit_fuel',
-  version: 5,
+  version: 6,
   title: 'MIMIT: register of active fuel stations',
   italianTitle: 'MIMIT: anagrafica degli impianti di carburante attivi',
   attribution: {
