@@ -15,6 +15,10 @@ const CRS_BY_NAME: Readonly<Record<string, number>> = {
   montemarioitaly1: 3003, montemarioitalyzone1: 3003, montemarioitaly2: 3004, montemarioitalyzone2: 3004,
   rdn2008italyzoneen: 7794, rdn2008zone12en: 7795,
   rdn2008utmzone32nen: 7791, rdn2008utmzone33nen: 7792, rdn2008utmzone34nen: 7793,
+  // ESRI's names of CRSs with northing first. See `epsgOfWkt`.
+  rdn2008tm32: 7791, rdn2008tm33: 7792, rdn2008tm34: 7793, rdn2008italyzone: 7794, rdn2008zone12: 7795,
+  etrs1989etrstm32: 25_832, etrs1989etrstm33: 25_833, etrs1989etrstm34: 25_834,
+  igm1995utmzone32n: 3064, igm1995utmzone33n: 3065, igm95utmzone32n: 3064, igm95utmzone33n: 3065,
 };
 for (const zone of [32, 33, 34]) {
   Object.assign(CRS_BY_NAME, {

@@ -46,7 +46,8 @@ export interface CsvReader {
   /** 1-based number of the header's last line. */
   readonly headerLine: number;
   /**
-   * Yields the records in file order and skips empty lines. Can be called only once.
+   * Yields the records in file order. Skips empty lines and records whose fields are all blank, which spreadsheet programs add at the end. Can be called only
+   * once.
    * @throws input errors `CSV_MALFORMED`, `ENCODING_WRONG`, `FILE_TRUNCATED`
    */
   records(): AsyncIterable<CsvRecord>;
@@ -74,7 +75,10 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     info: true,
     raw: true,
     relax_column_count: true,
+    // Lists both line ends, because the parser otherwise accepts only the line end of the first line. A file from several programs may contain both.
+    record_delimiter: ['\r\n', '\n'],
     skip_empty_lines: true,
+    skip_records_with_empty_values: true,
     max_record_size: MAX_RECORD_CHARACTERS,
   });
   /** Last character of the text so far. */

@@ -45,6 +45,10 @@ const UNIX_SYSTEMS = new Set([3, 19]);
 const FILE_TYPE = 0o170000;
 const SYMBOLIC_LINK = 0o120000;
 const CENTRAL_HEADER_BYTES = 46;
+/**
+ * Matches paths of files that desktop systems add to folders and zips. `._name` contains the macOS attributes of the file `name`, and has the same extension.
+ */
+export const OF_A_DESKTOP = /(?:^|\/)(?:desktop\.ini|thumbs\.db|\$recycle\.bin|system volume information|__macosx|\.ds_store|\._[^/]*)(?:\/|$)/i;
 const END_RECORD_MARK = Buffer.from('PK\u0005\u0006', 'latin1');
 const END_RECORD_BYTES = 22;
 const END_RECORD_64_BYTES = 56;
@@ -289,6 +293,7 @@ export class ZipArchive {
   #depth = 0;
   /** Name of the zip in messages, such as `MOLISE.zip!CB.zip`. */
   readonly label: string;
+  /** Entries of the zip, without the files that desktop systems add to zips. */
   readonly entries: readonly ZipEntry[];
   /** Number of bytes of the file that are before or after the zip. */
   readonly strayBytes: number;
@@ -299,7 +304,7 @@ export class ZipArchive {
     this.#raw = raw;
     this.label = label;
     this.#release = release;
-    this.entries = [...raw.values()].map(describe);
+    this.entries = [...raw.values()].filter(({ fileName }) => !OF_A_DESKTOP.test(fileName)).map(describe);
   }
 
   /**

@@ -6,13 +6,11 @@ import { MappaleError, inputError } from '../errors.ts';
 import type { BrokenEntry, FoundFile, SeenFile, Stamp } from '../contract/survey.ts';
 import { escapedName, fileError, notAFile } from '../formats/file-error.ts';
 import { isBeingWritten } from '../formats/atomic-write.ts';
+import { OF_A_DESKTOP } from '../formats/zip.ts';
 import { quoted } from '../typed.ts';
 
 /** Matches names of unfinished downloads. Only the name shows that a CSV is unfinished, because a CSV has no end mark. */
 const UNFINISHED = /\.(?:crdownload|part|partial|download|opdownload|aria2|unfinished|tmp)$/i;
-
-/** Matches names of files and folders that desktop systems create. */
-const OF_A_DESKTOP = /^(?:desktop\.ini|thumbs\.db|\$recycle\.bin|system volume information|__macosx)$/i;
 
 export function isUnfinished(path: string): boolean {
   return UNFINISHED.test(path) || isBeingWritten(path);

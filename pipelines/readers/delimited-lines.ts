@@ -7,6 +7,8 @@ import { ODD_TEXT } from '../formats/malformed-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
+/** Matches a character that is neither white space nor a separator. Spreadsheet programs add lines without such a character at the end. */
+const CONTENT = /[^\s;,|]/;
 /** Maximum length of a line in bytes, much longer than published lines. Without a limit, a file without line ends would fill the memory. */
 const MAX_LINE_BYTES = 65_536;
 
@@ -26,7 +28,7 @@ export function lineTooLong(subject: string, at: string, most: number): MappaleE
 }
 
 /**
- * Yields the lines of a text that are not blank, without line ends. Decodes each line separately as UTF-8 or windows-1252, because an export may contain names
+ * Yields the lines of a text that have content, without line ends. Decodes each line separately as UTF-8 or windows-1252, because an export may contain names
  * from programs with different encodings.
  * @throws input errors `LINE_TOO_LONG`, `ENCODING_WRONG`
  */
@@ -45,7 +47,7 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
         hint: 'Use the downloaded file. A spreadsheet program may change the encoding when it saves a file.',
       });
     }
-    return text.trim() === '' ? null : { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text, isOpen };
+    return !CONTENT.test(text) ? null : { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text, isOpen };
   };
   for await (const chunk of stream) {
     const bytes = carry.length === 0 ? chunk : Buffer.concat([carry, chunk]);
@@ -69,10 +71,10 @@ export function decodeLine(bytes: Buffer): string {
 }
 
 /** Matches a quoted cell and the following blanks, up to the separator. */
-const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y } as const;
+const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y, '|': /"((?:[^"]|"")*)"[ \t]*(?=\||$)/y } as const;
 
 /** Splits a line into cells. Only a cell that starts and ends with a quotation mark is quoted, because names contain unpaired quotation marks. */
-export function cellsOf(line: string, separator: ';' | ','): string[] {
+export function cellsOf(line: string, separator: keyof typeof QUOTED): string[] {
   const cells: string[] = [];
   let start = 0;
   while (start <= line.length) {

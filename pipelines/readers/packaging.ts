@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import type { Probe } from '../contract/source.ts';
 import type { ZipEntry } from '../formats/zip.ts';
+import { isDay } from './iso-date.ts';
 
 /** Date that zip entries have if the zip program recorded no date. */
 const NO_DAY = '1980-01-01';
@@ -18,6 +19,20 @@ export function stemOf(path: string): string {
 
 function withoutCopy(stem: string): string {
   return stem.replace(/(?: ?\(\d+\)| - Cop(?:y|ia)(?: ?\(\d+\))?)$/, '');
+}
+
+/** Matches a day in a file name, year first or day first. */
+const DAYS = [
+  /(?<!\d)(?<year>20\d\d)[-_.]?(?<month>0[1-9]|1[0-2])[-_.]?(?<day>0[1-9]|[12]\d|3[01])(?!\d)/,
+  /(?<!\d)(?<day>0[1-9]|[12]\d|3[01])[-_.]?(?<month>0[1-9]|1[0-2])[-_.]?(?<year>20\d\d)(?!\d)/,
+];
+
+/**
+ * Returns the day or year in a file name, or null: `2025-03-01` for `…_2025-03-01`, `…_20250301`, `…_01-03-2025` and `…_01032025`, and `2025` for `…_2025`.
+ */
+export function dayOrYearOf(name: string): string | null {
+  const days = DAYS.map((pattern) => pattern.exec(name)?.groups).map((found) => [found?.['year'], found?.['month'], found?.['day']].join('-'));
+  return days.find(isDay) ?? /(?<!\d)(20\d\d)(?!\d)/.exec(name)?.[1] ?? null;
 }
 
 /** Patterns for the names of a publisher's files. The name shows whether a file is complete. */

@@ -106,7 +106,7 @@ export async function lookAtRasters(probe: Probe, pattern: RegExp): Promise<Rast
 }
 
 function rasterPaths(entries: readonly { readonly path: string; readonly isFolder: boolean }[], pattern: Pick<RegExp, 'test'>): string[] {
-  return entries.filter(({ path, isFolder }) => !isFolder && !path.startsWith('__MACOSX/') && pattern.test(basename(path))).map(({ path }) => path);
+  return entries.filter(({ path, isFolder }) => !isFolder && pattern.test(basename(path))).map(({ path }) => path);
 }
 
 /** Returns a file name without folder and extension. */

@@ -42,14 +42,14 @@ const DRAIN_RECORDS = 500;
 /** EWKB geometry types of each kind, single and multi. */
 const TYPES: Readonly<Record<'polygon' | 'line', readonly number[]>> = { polygon: [3, 6], line: [2, 5] };
 
-/** Returns the paths of the vector files of a zip, without the metadata files of macOS. */
+/** Returns the paths of the vector files of a zip. */
 function vectorEntries(entries: readonly ZipEntry[]): string[] {
-  return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path) && !entry.path.startsWith('__MACOSX/')).map((entry) => entry.path);
+  return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path)).map((entry) => entry.path);
 }
 
 /** Returns the folders of File Geodatabases in a zip. Such a folder contains a catalogue of tables. */
 export function geodatabaseFolders(entries: readonly ZipEntry[]): string[] {
-  const catalogue = /^(?!__MACOSX\/)(.*\.gdb)\/a00000001\.gdbtable$/i;
+  const catalogue = /^(.*\.gdb)\/a00000001\.gdbtable$/i;
   return entries.flatMap(({ path, isFolder }) => (isFolder ? [] : catalogue.exec(path)?.[1] ?? []));
 }
 
@@ -369,9 +369,11 @@ export function sidecarsOf(probe: Probe): string[] {
 
 /**
  * Returns the year or years of an edition in a name: `…_2020_2021_…` → `2020_2021`, `…_2024_…` → `2024`.
- * @returns the last edition in the name, or null
+ * @param title the publisher's words before the year. Other years in the name, such as the year of the download, are then ignored
+ * @returns the first edition after the title, otherwise the last edition in the name; null if the name has no edition
  */
-export function editionOf(name: string): string | null {
-  const found = [...name.matchAll(/(?<!\d)(20\d\d)(?:[_-](20\d\d))?(?!\d)/g)].at(-1);
-  return found === undefined ? null : found.slice(1).filter(Boolean).join('_');
+export function editionOf(name: string, title?: RegExp): string | null {
+  const editions = (text: string): string[] => [...text.matchAll(/(?<!\d)(20\d\d)(?:[_-](20\d\d))?(?!\d)/g)].map((found) => found.slice(1).filter(Boolean).join('_'));
+  const titled = title?.exec(name);
+  return (titled == null ? undefined : editions(name.slice(titled.index + titled[0].length))[0]) ?? editions(name).at(-1) ?? null;
 }

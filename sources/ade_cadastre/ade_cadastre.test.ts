@@ -27,10 +27,18 @@ describe('files of the cadastre', () => {
     expect(recognition).toEqual({ role: 'regione', vintage: '2026-07-01', region: { regione: 14, 'VALLE-AOSTA': 2, 'FRIULI-VENEZIA-GIULIA': 6 }[name], complete: name !== 'regione' });
   });
 
-  it('are dated by the entries of the outer zip, not by the entries of inner zips', async () => {
-    const path = join(folder, 'undated.zip');
-    await writeZip(path, [['CB.zip', readFileSync(fixture('PS.zip')), { level: 0 }]]);
-    expect((await trial(source, path)).recognition).toEqual({ role: 'regione', vintage: '1980-01-01', region: 14, complete: false });
+  it('are dated by the entries of the outer zip, otherwise by the entries of the first inner zip, otherwise by the first document', async () => {
+    const document = readFileSync(fixture('parcels.gml'), 'utf8').replace(/(\stimeStamp=")[^"]*/, '$12026-07-02T10:00:00Z');
+    const pack = async (name: string, entry: readonly [string, Buffer], modified?: string): Promise<Buffer> => {
+      await writeZip(join(folder, name), [[...entry, modified === undefined ? {} : { modified }]]);
+      return readFileSync(join(folder, name));
+    };
+    for (const [outer, inner, vintage] of [['2026-07-04', '2026-07-03', '2026-07-04'], [undefined, '2026-07-03', '2026-07-03'], [undefined, undefined, '2026-07-02']] as const) {
+      const comune = await pack('Z001_FINTO.zip', ['Z001_FINTO_ple.gml', Buffer.from(document)]);
+      const provincia = await pack('CB.zip', ['Z001_FINTO.zip', comune], inner);
+      await pack('parts.zip', ['CB.zip', provincia], outer);
+      expect((await trial(source, join(folder, 'parts.zip'))).recognition).toEqual({ role: 'regione', vintage, region: 14, complete: false });
+    }
   });
 
   it('give the same rows if the zips of provinces are stored without compression', async () => {

@@ -14,7 +14,7 @@ export const manifest: Manifest = {
     url: 'https://www.agenziaentrate.gov.it/portale/download-massivo-cartografia-catastale',
     text: 'Agenzia delle Entrate - Cartografia catastale (CC BY 4.0)',
   },
-  vintageRule: 'the newest date of the entries in the outer zip; for a plain GML document, the day of its timeStamp',
+  vintageRule: 'the newest date of the entries in the outer zip, or in the first inner zip if another program made the outer zip without dates; for a plain GML document, the day of its timeStamp',
   downloads: [
     { url: `${BULK}<REGION>.zip`, note: 'one zip per region: ABRUZZO, BASILICATA … VALLE-AOSTA, VENETO; none for Trentino-Alto Adige, whose provinces keep their own land registers' },
     { url: `${BULK}ITALIA.zip`, note: 'all regions in one zip' },

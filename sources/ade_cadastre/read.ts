@@ -11,8 +11,8 @@ import { readDocument, type Input } from './member.ts';
 /** Maximum depth of nested archives: Italy's zip contains zips of regions. A region's zip contains zips of provinces, which contain zips of comuni. */
 const DEPTH = 4;
 
-/** Names of files that other programs add to zips. These files never contain the publisher's data. */
-const LITTER = /(?:^|\/)(?:__MACOSX\/|(?:\.DS_Store|Thumbs\.db|[^/]*\.gfs)$)/i;
+/** Names of files that GDAL adds next to a GML. These files never contain the publisher's data. */
+const LITTER = /\.gfs$/i;
 
 /** Minimum size of a zip that is read with threads. Reading a smaller zip takes less time than starting a thread. */
 const THREADED_BYTES = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /** Recognises the publisher's files by the content of the first document, at any depth of nested zips. */
 import { constants, inflateRawSync } from 'node:zlib';
 import { isDay } from '../../pipelines/readers/iso-date.ts';
-import { stemOf } from '../../pipelines/readers/packaging.ts';
+import { newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { MappaleError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { regionOfSigla } from './provinces.ts';
@@ -12,14 +12,16 @@ const HEAD_INFLATED_BYTES = 8 * 1024 * 1024;
 /** Maximum number of inspected entries. If none of these entries is from the cadastre, the zip is left to other sources. */
 const TRIED = 3;
 
+/** Vintage of a file without a date. */
+const UNDATED = '0000-00-00';
+
 /** Role of a file, indexed by the number of zips around its first document. */
 const ROLES = ['gml', 'comune', 'provincia', 'regione', 'italia'] as const;
 
 export async function recognise(probe: Probe): Promise<Recognition | null> {
   if (probe.entries === null) {
     if (!isOurs(probe.head)) return null;
-    const day = /\stimeStamp=["'](\d{4}-\d{2}-\d{2})/.exec(probe.head.toString('latin1'))?.[1];
-    return { role: 'gml', vintage: day !== undefined && isDay(day) ? day : '0000-00-00', region: null, complete: false };
+    return { role: 'gml', vintage: dayOfDocument(probe.head) ?? UNDATED, region: null, complete: false };
   }
   const inside = probe.entries.filter(({ path, isFolder }) => !isFolder && /\.(zip|gml)$/i.test(path));
   for (const entry of inside.slice(0, TRIED)) {
@@ -27,10 +29,24 @@ export async function recognise(probe: Probe): Promise<Recognition | null> {
     if (depth === null) continue;
     const role = ROLES[depth];
     if (role === undefined) return null;
-    const vintage = inside.reduce((newest, { modified }) => (modified > newest ? modified : newest), '');
+    const vintage = newestEntry(inside) ?? (await dayInside(probe, entry.path)) ?? UNDATED;
     return { role, vintage, region: regionOf(role, probe.name, inside.map(({ path }) => stemOf(path))), complete: isWhole(role, probe.name) };
   }
   return null;
+}
+
+/** Returns the day on which the publisher's server wrote a document, or null. */
+function dayOfDocument(head: Buffer): string | null {
+  const day = /\stimeStamp=["'](\d{4}-\d{2}-\d{2})/.exec(head.toString('latin1'))?.[1];
+  return day !== undefined && isDay(day) ? day : null;
+}
+
+/** Returns the date of an entry whose zip has no dates, because another program made the zip. @param path path of a document or of an inner zip */
+async function dayInside(probe: Probe, path: string): Promise<string | null> {
+  if (/\.gml$/i.test(path)) return dayOfDocument(await probe.headOf(path));
+  const inside = (await probe.entriesOf(path)).filter((entry) => !entry.isFolder && /\.(zip|gml)$/i.test(entry.path));
+  const [first] = inside;
+  return newestEntry(inside) ?? (first === undefined ? null : dayInside(probe, `${path}/${first.path}`));
 }
 
 /**

@@ -81,12 +81,15 @@ describe('reading ANNCSU', () => {
     expect(recognition).toEqual({ role: 'INDIR', vintage, region, complete });
   });
 
-  it('dates a file saved under its download URL by the name of the CSV inside, otherwise by the date of the zip entry', async () => {
+  it('dates a file saved under its download URL by the name of the CSV inside, otherwise by the date of the zip entry, and rejects a file without a date', async () => {
     const dated = await trial(source, await zipped('getds.php?INDIR_CALA', 'INDIR_CALA_20260602.csv', HEADER + line()));
     expect(dated.recognition).toEqual({ role: 'INDIR', vintage: '2026-06-02', region: 18, complete: true });
     expect(dated.collected!.members[0]!.records).toBe(1);
-    const undated = await trial(source, await zipped('getds.php?STRAD_CALA', 'stradario.csv', `${STRAD_COLUMNS.join(';')}\nZ001;094901;1;;VIA FINTA;;0;;;\n`));
-    expect(undated.recognition).toEqual({ role: 'STRAD', vintage: '1980-01-01', region: 18, complete: true });
+    const path = join(folder, 'getds.php?STRAD_CALA');
+    const strad = `${STRAD_COLUMNS.join(';')}\nZ001;094901;1;;VIA FINTA;;0;;;\n`;
+    await writeZip(path, [['stradario.csv', strad, { modified: '2026-06-03' }]]);
+    expect((await trial(source, path)).recognition).toEqual({ role: 'STRAD', vintage: '2026-06-03', region: 18, complete: true });
+    expect((await trial(source, await zipped('getds.php?STRAD_CALA', 'stradario.csv', strad))).error?.code).toBe('ANNCSU_VINTAGE_UNKNOWN');
   });
 
   it.each(['INDIR_MOLI_20260631.csv', 'INDIR_MOLI_20260229.csv'])('rejects the name %s, because this day does not exist', async (name) => {

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { defineSource, inputError, stagedColumns, type Probe, type Recognition, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { isDay } from '../../pipelines/readers/iso-date.ts';
+import { newestEntry } from '../../pipelines/readers/packaging.ts';
 import { layers, STREET } from './layers.ts';
 import { manifest } from './manifest.ts';
 
@@ -22,13 +23,13 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const csv = probe.entries.filter((entry) => !entry.isFolder && /\.csv$/i.test(entry.path));
   const [entry] = csv;
   if (entry === undefined || csv.length > 1) return null;
-  return describe(`${probe.name}!${entry.path}`, [basename(entry.path), probe.name], await probe.headOf(entry.path), entry.modified);
+  return describe(`${probe.name}!${entry.path}`, [basename(entry.path), probe.name], await probe.headOf(entry.path), newestEntry([entry]) ?? null);
 }
 
 /**
  * Recognises a CSV by its header, and takes the vintage and the area from the names.
  * @param names name of the CSV, then the name of the zip
- * @param modified date of the zip entry, used if no name has a date; null for a CSV outside a zip
+ * @param modified date of the zip entry, used if no name has a date; null for a CSV outside a zip or for an entry without a date
  * @returns null if the first line is not a header of ANNCSU
  * @throws input errors `COLUMNS_CHANGED`, `ANNCSU_AREA_UNKNOWN`, `ANNCSU_VINTAGE_UNKNOWN`
  */

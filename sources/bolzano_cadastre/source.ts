@@ -1,7 +1,7 @@
 /** Reads the land register's map of Bolzano: the layer of parcels of the province's open geodata service, in any of its formats. */
 import { resembles } from '../../pipelines/formats/csv.ts';
 import { jsonKeys } from '../../pipelines/readers/head.ts';
-import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { dayOrYearOf, isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
@@ -20,12 +20,6 @@ function isMine({ path, fields, head }: Pick<VectorLook, 'path' | 'fields' | 'he
   return resembles([...new Set(names ?? [])], EDITIONS);
 }
 
-/** Returns the day or year in a file name, or null: `2025-03-01` for `…_2025-03-01` and `…_20250301`, and `2025` for `…_2025`. */
-function editionOf(name: string): string | null {
-  const [, year, month, day] = /(?<!\d)(20\d\d)(?:-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01]))?(?!\d)/.exec(name) ?? [];
-  return year === undefined ? null : [year, month, day].filter((part) => part !== undefined).join('-');
-}
-
 async function recognise(probe: Probe): Promise<Recognition | null> {
   // Many programs save the service's GeoJSON response as .json.
   const plain = probe.entries === null && /\.json$/i.test(probe.name);
@@ -34,7 +28,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const dated = newestEntry(probe.entries);
   return {
     role: 'parcels',
-    vintage: editionOf(stemOf(probe.name)) ?? dated ?? mine[0]?.changed ?? '0000',
+    vintage: dayOrYearOf(stemOf(probe.name)) ?? dated ?? mine[0]?.changed ?? '0000',
     region: 4,
     sidecars: sidecarsOf(probe),
     complete: isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),

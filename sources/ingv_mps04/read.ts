@@ -59,7 +59,7 @@ async function grids(zip: ZipArchive): Promise<ZipEntry[]> {
 
 /** Returns whether a file with this name may be the grid. */
 export function isGridName(path: string): boolean {
-  return /\.(?:txt|csv|dat|asc|gml|xml)$/i.test(path) && !path.startsWith('__MACOSX/');
+  return /\.(?:txt|csv|dat|asc|gml|xml)$/i.test(path);
 }
 
 /** Returns whether the first bytes belong to the grid, as text or as GML. */

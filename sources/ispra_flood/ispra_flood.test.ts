@@ -60,6 +60,14 @@ describe('the flood mosaic', () => {
     expect((await trial(source, path)).recognition).toMatchObject({ vintage: '2020', complete: false, place: 'HPH' });
   });
 
+  it('has the year after ISPRA\'s words as edition, even if a copy has another year in its name', async () => {
+    for (const name of ['HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata_2026.zip', '2026 HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata (30-11-2026).zip']) {
+      const path = join(folder, name);
+      await writeZip(path, shapefileEntries('layer', layer([null, null], 1_200_000)));
+      expect((await trial(source, path)).recognition, name).toMatchObject({ vintage: '2020', complete: false });
+    }
+  });
+
   it('counts as incomplete if the file does not have ISPRA\'s file name', async () => {
     const path = join(folder, 'part_2020.zip');
     await writeZip(path, shapefileEntries('HPH_Mosaicatura', layer([null, null], 1_200_000)));

@@ -16,6 +16,9 @@ const CLASS = /^([HML]PH)_/i;
 /** Edition of version 5.0, assumed for exports of the services without a year in the name. */
 const SERVICE_EDITION = '2020';
 
+/** The publisher's words before the year of the mosaic. */
+const TITLE = /Mosaicatura_ISPRA_/i;
+
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const isService = looks.some((look) => SERVICES.some(({ column, layer }) => hasColumn(look, column) || layer.test(stemOf(look.path))));
@@ -23,7 +26,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   // columns of the services occur only in files of the services.
   const mine = looks.filter(({ path }) => isService || MOSAIC.layer.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
-  const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);
+  const editions = [probe.name, ...mine.map(({ path }) => path)].map((name) => editionOf(name, TITLE));
+  const vintage = editions.find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);
   if (vintage === null) {
     throw inputError('the edition of the flood mosaic is unknown', {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name of the file or of the shapefiles, found none', hint: 'Give the file the name under which ISPRA publishes it.',

@@ -12,12 +12,16 @@ const WHOLE: WholeName = {
   stated: /Mosaicatura_ISPRA|aree_peric_frana_pai|pericolosita_frane/i,
 };
 
+/** The publisher's words before the year of the mosaic. */
+const TITLE = /Mosaicatura_ISPRA_/i;
+
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const mine = looks.filter((look) => LAYOUTS.some(({ column, layer }) => layer.test(`${probe.name}/${look.path}`) || hasColumn(look, column)));
   if (mine.length === 0) return null;
   const service = SERVICES.find(({ column, layer }) => mine.some((look) => hasColumn(look, column) || layer.test(stemOf(look.path))));
-  const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? service?.edition ?? null;
+  const editions = [probe.name, ...mine.map(({ path }) => path)].map((name) => editionOf(name, TITLE));
+  const vintage = editions.find((edition) => edition !== null) ?? service?.edition ?? null;
   if (vintage === null) {
     throw inputError('the edition of the landslide mosaic is unknown', {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2024 or 2020_2021 in the name, found none', hint: 'Give the file the name under which ISPRA publishes it.',

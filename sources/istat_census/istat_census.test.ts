@@ -218,6 +218,27 @@ describe('recognising indicators', () => {
     expect(await recognition(fixture(name))).toMatchObject(expected);
   });
 
+  it.each([
+    ['R02_indicatori_2021_sezioni.csv', 'R02_indicatori_2021_sezioni (maggio 2026).csv', '2021'],
+    ['R02_Finta_2023_sezioni.csv', 'R02_Finta_2023_sezioni_2026-06-09.csv', '2023'],
+  ])('reads the year of the data from %s even if its name is %s', async (name, copy, year) => {
+    const path = join(folder, copy);
+    await writeFile(path, readFileSync(fixture(name)));
+    expect(await recognition(path)).toMatchObject({ role: 'indicators', vintage: year });
+    const { rows } = await collect(source, path, { role: 'indicators', region: 2 });
+    expect([...new Set(rows['raw_census_indicator']!.map((row) => String(row['reference_year'])))]).toEqual([year]);
+  });
+
+  it('rejects a count whose point may separate thousands', async () => {
+    const [header = '', first = ''] = readFileSync(fixture('R02_indicatori_2021_sezioni.csv'), 'utf8').split(/\r?\n/);
+    const at = header.split(';').indexOf('P1');
+    const path = join(folder, 'thousands_2021_sezioni.csv');
+    const withCount = (text: string): string => first.split(';').map((cell, index) => (index === at ? text : cell)).join(';');
+    await writeFile(path, [header, ...['9', '9.0', '1.000', '1.234'].map(withCount)].join('\n'));
+    const { members } = await collect(source, path, { role: 'indicators', region: 2 });
+    expect(members[0]!.rejects.map(({ position, code }) => [position, code])).toEqual([[4, 'population_total_invalid'], [5, 'population_total_invalid']]);
+  });
+
   it('distinguishes workbooks with the same name by their columns', async () => {
     const path = join(folder, 'R02_indicatori_2021_sezioni.xlsx');
     await writeXlsx(path, 'R02', cells('R02_indicatori_2021_sezioni.csv'));

@@ -34,7 +34,9 @@ export const INDICATOR_FILE = /(?:^|\/)(?![.~])(?=[^/]*\.(?:xlsx|csv)$)(?:R\d{2}
  */
 export function editionOf(names: readonly string[], fileName: string): number | null {
   if (!resembles(names, INDICATOR_EDITIONS)) return null;
-  const named = [...fileName.matchAll(/(?<!\d)(20\d\d)(?!\d)/g)].map((match) => Number(match[1])).at(-1);
+  // Other years in the name, such as the year of the download, are not the year of the data.
+  const published = /(?<!\d)(20\d\d)_sezioni/i.exec(fileName)?.[1];
+  const named = [...fileName.matchAll(/(?<!\d)(20\d\d)(?!\d)/g)].map((match) => Number(published ?? match[1])).at(-1);
   const later = SINCE_2023.some((name) => names.includes(name));
   if (!later && named !== undefined && named !== 2021) {
     throw inputError('the edition of the census indicators is unclear', {

@@ -29,10 +29,10 @@ const sectionId = code(11, 13, 'a section code of 2021: number of the comune and
 const procom = code(4, 6, 'the number of a comune, 4–6 digits').transform((digits) => digits.padStart(6, '0'));
 const region = code(1, 2, 'a region code 1–20').transform(Number).refine((value) => value >= 1 && value <= 20, { message: 'expected a region code 1–20' });
 
-/** A count, published as a number or as text, such as `12` or `12.0`. */
+/** A count, published as a number or as text, such as `12` or `12.0`. The text `1.000` is rejected, because the point may separate thousands. */
 const count = z.union([z.string(), z.number()]).transform((value, context) => {
   const text = String(value).trim();
-  if (/^\d{1,9}(?:\.0+)?$/.test(text)) return Number(text);
+  if (/^\d{1,9}(?:\.0{1,2})?$/.test(text)) return Number(text);
   context.addIssue({ code: 'custom', message: 'expected a whole number' });
   return z.NEVER;
 });

@@ -4,7 +4,7 @@ import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/form
 import { regionOfPlate } from '../../pipelines/contract/regions.ts';
 import { TableEnd } from '../../pipelines/formats/table-end.ts';
 import { inputError, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
-import { linesOf } from '../../pipelines/readers/delimited-lines.ts';
+import { cellsOf, linesOf } from '../../pipelines/readers/delimited-lines.ts';
 import { openFile } from '../../pipelines/readers/file-parts.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { manifest } from './manifest.ts';
@@ -15,6 +15,20 @@ const BATCH = 1000;
 /** Returns the separator: `|` since February 2026, `;` in older files. */
 export function separatorOf(header: string): '|' | ';' {
   return header.includes('|') ? '|' : ';';
+}
+
+/**
+ * Splits a line into cells. The publisher writes no quotes around cells, but a spreadsheet program writes quotes around a cell that contains the separator.
+ * Otherwise, only the name of the station may contain the separator.
+ * @param name index of the name @returns the cells, or null if the line has fewer cells than the header
+ */
+function recordOf(line: string, separator: '|' | ';', { width, name }: { readonly width: number; readonly name: number }): string[] | null {
+  const cells = line.split(separator);
+  if (cells.length <= width) return cells.length < width ? null : cells;
+  const quoted = cellsOf(line, separator);
+  if (quoted.length === width) return quoted;
+  const end = name + 1 + cells.length - width;
+  return [...cells.slice(0, name), cells.slice(name, end).join(separator), ...cells.slice(end)];
 }
 
 /**
@@ -42,13 +56,11 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
     const cells = text.split(separator);
     if (isOpen) end.check(cells, `${file.name}:${number}`);
     end.take(cells);
-    if (cells.length < width) {
+    const values = recordOf(text, separator, { width, name: columns.indexes.name });
+    if (values === null) {
       member.reject({ position: number, code: 'column_count', message: `expected ${width} fields or more, found ${cells.length}`, raw: text });
       continue;
     }
-    // Only the name may contain the separator.
-    const { name: at } = columns.indexes;
-    const values = [...cells.slice(0, at), cells.slice(at, at + 1 + cells.length - width).join(separator), ...cells.slice(at + 1 + cells.length - width)];
     const fields = fieldsOf(values, columns);
     const parsed = station.safeParse(fields);
     if (parsed.success) {

@@ -17,6 +17,9 @@ import { MixedDecoder, readLines, type Line } from './text.ts';
 /** Pattern of zip entries without records. */
 const COMPANIONS = /(?:\/|\.(?:pdf|txt|html?|docx?|png|jpe?g|gif))$/i;
 
+/** Matches a character that is neither white space nor a semicolon. Spreadsheet programs add lines without such a character at the end. */
+const CONTENT = /[^\s;]/;
+
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const label = maskTaxCode(file.name);
   if (file.role !== 'ARCHIVE') {
@@ -149,7 +152,7 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
         header.columns.reportTo(member);
         continue;
       }
-      if (line.text === '') continue;
+      if (!CONTENT.test(line.text)) continue;
       records += 1;
       const cells = line.text.split(';');
       if (line.isOpen) end.check(cells, `${at}:${line.number}`);

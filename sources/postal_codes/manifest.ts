@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'postal_codes',
-  version: 3,
+  version: 4,
   title: 'Postal codes (CAP) of comuni, and their areas, as the operator supplies them',
   italianTitle: 'CAP dei comuni e loro aree, forniti dal gestore',
   attribution: {
@@ -12,7 +12,7 @@ export const manifest: Manifest = {
     url: 'https://www.poste.it/cerca/index.html',
     text: 'Codici di avviamento postale: elaborazione del gestore; non è un elenco ufficiale di Poste Italiane.',
   },
-  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), otherwise undated. If several editions contain the comune or an area at the place, the newest edition is used',
+  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), otherwise the year of the day in the name (`cap_20250301.csv`), otherwise undated. If two files have the same year, the file with the later day is newer. If several editions contain the comune or an area at the place, the newest edition is used',
   downloads: [
     {
       url: 'https://www.poste.it/cerca/index.html',

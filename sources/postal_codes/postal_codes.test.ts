@@ -26,12 +26,22 @@ describe('postal codes', () => {
     ['pipes', 'cap|pro_com_t|comune\n86001|070901|Finto\n', { belfiore: null, istat_code: '070901' }],
     ['commas and quotes', '"istat","cap","comune"\n"70901","86001","Finto, il"\n', { belfiore: null, istat_code: '070901' }],
     ['a byte order mark', '\uFEFFcap;belfiore\n86001;z001\n', { belfiore: 'Z001', istat_code: null }],
+    ['decimals that a spreadsheet program added', 'cap,istat\n86001.0,70901.0\n', { belfiore: null, istat_code: '070901' }],
   ])('are read from a table with %s', async (_what, text, comune) => {
     const path = join(folder, 'table.csv');
     await writeFile(path, text);
     const { collected } = await trial(source, path);
     expect(collected!.rows['raw_postal_code']).toHaveLength(1);
     expect(collected!.rows['raw_postal_code']![0]).toMatchObject({ cap: '86001', ...comune });
+  });
+
+  it.each([
+    ['cap_2025.csv', '2025', undefined], ['cap_20250301.csv', '2025', '2025-03-01'], ['cap 01-03-2025 (1).csv', '2025', '2025-03-01'], ['cap_31122024.csv', '2024', '2024-12-31'],
+    ['cap_2023_2025.csv', '2023_2025', undefined], ['cap_20250231.csv', '0000', undefined], ['cap.csv', '0000', undefined],
+  ])('have the edition and the day in the name %s', async (name, vintage, dated) => {
+    const path = join(folder, name);
+    await writeFile(path, 'cap;belfiore\n86001;Z001\n');
+    expect((await trial(source, path)).recognition).toEqual({ role: 'csv', vintage, region: null, complete: false, ...(dated === undefined ? {} : { dated }) });
   });
 
   describe('in a JSON list', () => {

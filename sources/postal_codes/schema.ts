@@ -12,17 +12,20 @@ export const ALIASES = {
 /** Columns that only other tables with a CAP and a comune have: tax returns, offices, addresses. A table with one of these columns is not recognised. */
 export const FOREIGN = ['anno_di_imposta', 'numero_contribuenti', 'codice_ipa', 'cod_amm', 'civico', 'numero_civico', 'odonimo', 'indirizzo'];
 
+/** Removes the decimals that some programs add to codes in a column with blanks: `118.0` becomes `118`. */
+const withoutDecimals = z.string().trim().transform((text) => text.replace(/\.0+$/, ''));
+
 /** CAP `118` becomes 00118, because spreadsheets drop leading zeros. In some tables, 99999 means none, so 99999 is rejected. */
 export const cap = z
   .union([z.string(), z.number().transform(String)], 'expected a postal code')
-  .pipe(z.string().trim().regex(/^\d{3,5}$/, 'expected a postal code of five digits').transform((text) => text.padStart(5, '0')))
+  .pipe(withoutDecimals.pipe(z.string().regex(/^\d{3,5}$/, 'expected a postal code of five digits')).transform((text) => text.padStart(5, '0')))
   .refine((text) => text !== '99999', 'expected a postal code, not the mark for none');
 
 export const belfiore = z.string().trim().toUpperCase().regex(/^[A-Z]\d{3}$/, 'expected a cadastral code such as F205');
 
 export const istatCode = z
   .union([z.string(), z.number().transform(String)], 'expected an ISTAT code')
-  .pipe(z.string().trim().regex(/^\d{4,6}$/, 'expected an ISTAT code of six digits').transform((text) => text.padStart(6, '0')));
+  .pipe(withoutDecimals.pipe(z.string().regex(/^\d{4,6}$/, 'expected an ISTAT code of six digits')).transform((text) => text.padStart(6, '0')));
 
 /** A postal code and its comune. The comune has a cadastral or an ISTAT code. If both codes are present, both are kept. */
 export const pair = z

@@ -1,6 +1,6 @@
 import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { firstLine, jsonKeys } from '../../pipelines/readers/head.ts';
-import { newestEntry } from '../../pipelines/readers/packaging.ts';
+import { dayOrYearOf, newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { editionOf, lookAtVectors, sidecarsOf, type VectorLook } from '../../pipelines/readers/vector-members.ts';
 import { layers } from './layers.ts';
@@ -69,8 +69,10 @@ function isArea({ path, fields, head }: VectorLook, name: Name): boolean {
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  const dated = newestEntry(probe.entries);
-  const found = (role: string): Recognition => ({ role, vintage: editionOf(probe.name) ?? '0000', region: null, complete: false, ...(dated === undefined ? {} : { dated }) });
+  const named = dayOrYearOf(stemOf(probe.name));
+  const dated = named?.includes('-') === true ? named : newestEntry(probe.entries);
+  const vintage = editionOf(probe.name) ?? named?.slice(0, 4) ?? '0000';
+  const found = (role: string): Recognition => ({ role, vintage, region: null, complete: false, ...(dated === undefined ? {} : { dated }) });
   const name: Name = NAMES.some((pattern) => pattern.test(probe.name)) ? 'cap' : 'other';
   const looks = await lookAtVectors(probe);
   if (looks.length > 0) {

@@ -13,6 +13,7 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const sources = await loadSources();
@@ -121,6 +122,34 @@ describe('a zip of vector files', () => {
     }
     expect(differing).toEqual([]);
     expect(seen.size, [...seen].join()).toBeGreaterThan(8);
+  });
+});
+
+describe('a zip that a desktop system packed again', () => {
+  const attributes = Buffer.concat([Buffer.from('0005160700020000', 'hex'), Buffer.from('Mac OS X        '), Buffer.alloc(98)]);
+  const litterOf = (path: string): string[] => {
+    const beside = path.replace(/[^/]*$/, '._$&');
+    return [beside, `__MACOSX/${beside}`, path.replace(/[^/]*$/, '.DS_Store'), path.replace(/[^/]*$/, 'Thumbs.db'), 'desktop.ini'];
+  };
+
+  it('is read like the original zip, without the files that the system added', async () => {
+    const seen = new Set<string>();
+    const differing: string[] = [];
+    for (const name of readdirSync(synthetic).filter((each) => /\.(?:zip|kmz)$/i.test(each))) {
+      const owner = sources.find(({ names }) => names.some((pattern) => pattern.test(name)));
+      if (owner === undefined) continue;
+      const zip = await ZipArchive.open(join(synthetic, name));
+      const files = zip.entries.filter(({ isFolder }) => !isFolder);
+      const own = await Promise.all(files.map(async ({ path, modified }) => [path, await zip.buffer(path), { modified }] as const));
+      await zip.close();
+      const litter = [...new Set(own.flatMap(([path]) => litterOf(path)))].map((path) => [path, attributes, { modified: '2026-11-30' }] as const);
+      await writeZip(join(renamed, name), [...litter, ...own]);
+      const [expected, found] = await Promise.all([synthetic, renamed].map(async (folder) => JSON.stringify(goldenOf(await trial(owner, join(folder, name))))));
+      seen.add(owner.id);
+      if (found !== expected) differing.push(`${name}: ${found?.slice(0, 200) ?? ''}`);
+    }
+    expect(differing).toEqual([]);
+    expect([...seen]).toEqual(expect.arrayContaining(['ade_cadastre', 'anncsu_addresses', 'egms_vertical', 'ispra_flood', 'istat_census', 'omi_quotations']));
   });
 });
 

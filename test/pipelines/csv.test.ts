@@ -20,6 +20,19 @@ async function read(
 
 const ACCENTS = 'nome;zona\r\nForlì Finto;3\r\nNonsò;4\r\n';
 
+describe('the CSV reader (lines)', () => {
+  test.each([['LF before CR LF', 'a;b\n1;2\r\n3;4\r\n'], ['CR LF before LF', 'a;b\r\n1;2\n3;4\n']])('reads a file with both line ends (%s)', async (_, text) => {
+    for (const size of [1, 4, 5, 1000]) {
+      expect((await read(text, {}, size)).records.map(({ line, values }) => [line, values])).toEqual([[2, ['1', '2']], [3, ['3', '4']]]);
+    }
+  });
+
+  test('skips records whose fields are all blank', async () => {
+    const { records } = await read('a;b\r\n1;2\r\n;\r\n ;\u00a0\r\n\r\n   \r\n3;\r\n;;;\r\n');
+    expect(records.map(({ line, values, problem }) => [line, values, problem])).toEqual([[2, ['1', '2'], null], [7, ['3', ''], null]]);
+  });
+});
+
 describe('the CSV reader (encodings)', () => {
   test.each([
     ['UTF-8', Buffer.from(ACCENTS)],

@@ -23,6 +23,10 @@ it('the line reader reports that only the last line has no line end', async () =
   }
 });
 
+it('the line reader skips lines that contain only separators', async () => {
+  expect(await lines(Buffer.from('a;b\r\n1;2\r\n;\r\n ; \r\n|\n,,\n3;\n'), 64)).toEqual([[1, 'a;b'], [2, '1;2'], [7, '3;']]);
+});
+
 it('the line reader reports the line of a byte that is invalid in both encodings', async () => {
   await expect(lines(Buffer.concat([Buffer.from('a\nb'), Buffer.from([0x81, 0x0a])]), 64)).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'list.csv:2' });
 });
