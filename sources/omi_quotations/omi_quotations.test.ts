@@ -36,10 +36,10 @@ describe('OMI files', () => {
     },
   );
 
-  it('with malformed lines produce rejects that state the number of cells and whether the line has the closing semicolon', async () => {
+  it('with malformed lines produce rejects that state the number of cells and whether the line has the closing semicolon, and blank lines are skipped', async () => {
     const [title, header, line = ''] = readFileSync(join(FOLDER, 'fixture', 'valori-refused-rows.csv'), 'utf8').split(/\r?\n/);
     const cells = header!.split(';').slice(0, -1).map((_, index) => line.split(';')[index] ?? '');
-    const lines = [`${cells.join(';')};1;`, `${cells.join(';')};1;2;`, `${cells.slice(1).join(';')};`, cells.join(';'), `${cells.join(';')};1`, ';', 'x'];
+    const lines = [`${cells.join(';')};1;`, `${cells.join(';')};1;2;`, `${cells.slice(1).join(';')};`, cells.join(';'), `${cells.join(';')};1`, 'x;', 'x', ';', ';'.repeat(21)];
     const path = join(folder, 'cells.csv');
     await writeFile(path, `${[title, header, ...lines].join('\r\n')}\r\n`);
     const { collected } = await trial(source, path);
