@@ -12,7 +12,8 @@ import { STATUS, type ErrorCode } from './errors.ts';
 const matched = {
   match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street'])
     .describe('number: the exact house number; number_without_exponent: the same number with a different exponent or colour; nearest_number: the nearest number; street: only the street'),
-  score: z.number().min(0).max(1).describe('Similarity of the address to the query. The score decreases in the order of the values of match_type'),
+  score: z.number().min(0).max(1)
+    .describe('Similarity of the address to the query. If street and place match equally well, the score decreases in the order of the values of match_type'),
 };
 
 /** Members of a problem object (RFC 9457). */

@@ -33,7 +33,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     scope: 'geocoding:read',
     summary: 'Search addresses',
     description: 'Returns the addresses that match best first, only from the named place. `match_type` is `number`, `number_without_exponent`, '
-      + '`nearest_number` or `street`, and `score` decreases in this order. If `q` and `city` name different comuni, the query is refused. '
+      + '`nearest_number` or `street`. If street and place match equally well, `score` decreases in this order. '
+      + 'If `q` and `city` name different comuni, the query is refused. '
       + 'If `q` names two comuni, the first is used if the second name is that of the region or (current or former) province of the first. Otherwise the second comune is used if the first name is '
       + 'a locality of its addresses. Otherwise the result is empty. `meta.not_loaded` lists comuni that the query names and that have no loaded addresses.',
     parameters: searchParameters,

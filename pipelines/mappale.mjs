@@ -27,5 +27,6 @@ if (program === '../cli/main.ts') {
 }
 const { main } = await import(program);
 await main(process.argv);
-// Ends the process after a failed command, because the command may leave open handles. First waits until pending output is written to a pipe.
+// Ends the process after a failed command, because the command may leave open handles. First waits until all pending output is written, because writes to a
+// pipe may be asynchronous.
 if (process.exitCode) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

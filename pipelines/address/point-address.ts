@@ -6,7 +6,7 @@ import { splitAddress } from './split-address.ts';
 export const ADDRESS_COLUMNS = {
   comune_key: ['text', 'Comune, normalised like core.comune_key; null if not stated'],
   street_types: ['text[] not null', 'Types that the street of the address may have, normalised; empty if none is written'],
-  street_words: ['text[] not null', 'Different words of the street\'s name, normalised, ascending; empty if no street is written'],
+  street_words: ['text[] not null', 'Distinct words of the street\'s name, normalised and sorted; empty if no street is written'],
   number: ['int4', 'House number; null if none'],
   exponent: ['text', 'Suffix of the house number, upper case; null if none'],
   colour: ['text', 'ROSSO or NERO; null if not written'],

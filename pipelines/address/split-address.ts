@@ -8,7 +8,7 @@ import { MONTHS, PARTICLES, REGNAL, SAINTS } from './words.ts';
 interface SplitAddress {
   /** Normalised types that the street may have; empty if no type is written. */
   readonly streetTypes: readonly string[];
-  /** Different words of the street's name, normalised, ascending; empty if no street is written. */
+  /** Distinct words of the street's name, normalised and sorted; empty if no street is written. */
   readonly streetWords: readonly string[];
   /** House number; null if no number is written, or for `SNC`. */
   readonly number: number | null;

@@ -179,7 +179,10 @@ export interface MemberSink {
    * keeps a few samples, masked and shortened.
    */
   added(column: string, sample?: string): void;
-  /** Waits until the database has received the written rows. Call this method once per chunk of input, outside the inner loop. */
+  /**
+   * Waits until the sink can accept more rows; undefined if no wait is necessary. Call this method once per chunk of input, outside the inner loop.
+   * @throws the error of an earlier write that failed
+   */
   drain(): Promise<void> | undefined;
   /** Ends the member. Called once. @param records number of records by an independent count, such as lines or features */
   close(records: number): Promise<void>;

@@ -70,7 +70,7 @@ export function publicLookup(ask: LookupFunction = resolve): LookupFunction {
       if (error !== null) return callback(error, [], 0);
       const addresses = typeof found === 'string' ? [{ address: found, family: isIP(found) }] : found;
       const [first] = addresses;
-      if (first === undefined) return callback(new Error(`no address of ${hostname}`), [], 0);
+      if (first === undefined) return callback(new Error(`no address found for ${hostname}`), [], 0);
       const inner = addresses.find(({ address }) => !isPublicAddress(address));
       if (inner !== undefined) return callback(new PrivateAddress(hostname, inner.address), [], 0);
       return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family);

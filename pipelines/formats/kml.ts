@@ -36,7 +36,10 @@ export interface Placemark {
 
 interface KmlHandler {
   placemark(placemark: Placemark): void;
-  /** Called for an XML fault outside placemarks, for a text or nesting that exceeds a limit, or for an early end of the document. The rest is then unusable. */
+  /**
+   * Called for an XML fault outside placemarks, for a text or nesting that exceeds a limit, or for an early end of the document. The rest of the document is
+   * then unusable.
+   */
   broken(message: string): void;
 }
 

@@ -109,7 +109,7 @@ const GERMAN_HEADS: readonly string[] = ['Blend', 'Trug', 'Wahn', 'Traum', 'Mär
 const GERMAN_TAILS: readonly string[] = ['dorf', 'berg', 'bach', 'tal', 'feld', 'kirchen', 'brücken', 'au'];
 
 function cannotMake(option: string, expected: string, found: number | string): MappaleError {
-  return new MappaleError('there is no such synthetic region', {
+  return new MappaleError('cannot generate the synthetic region', {
     code: 'SYNTHETIC_REGION', kind: 'usage', detail: `expected ${option} to be ${expected}, found ${found}`, hint: 'List the options and their limits.', fix: 'npx mappale synth --help',
   });
 }

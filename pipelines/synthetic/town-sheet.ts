@@ -34,7 +34,7 @@ export class TownSheet {
   readonly #west: number;
   readonly #south: number;
   readonly #has: ReadonlySet<number>;
-  /** False if the sheet has so few parcels that the strips would divide the land into more parcels. */
+  /** False if the strips would divide the sheet into more parcels than requested. */
   #hasStrips = true;
   readonly #points = new Map<number, readonly [cells: Position, units: Position]>();
 

@@ -111,7 +111,7 @@ function line(seed: number, [ix, iy]: readonly [number, number], cell: Cell, tai
 function gridOf(region: SyntheticRegion): Box {
   const [west, south, east, north] = region.box;
   let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
-  // The edges of a box in degrees are curves in this CRS. The corners and midpoints of the edges give bounds that are exact enough for the margin.
+  // The edges of a box in degrees are curves in this CRS. The corners and midpoints of the edges give approximate bounds. The margin covers the error.
   for (const lon of [west, (west + east) / 2, east]) {
     for (const lat of [south, (south + north) / 2, north]) {
       const [x, y] = laeaEurope.forward([lon, lat]);

@@ -110,8 +110,8 @@ left join comune_code f on f.istat_code = x.next_code;
 create index on code_change (old_code, ended_on);
 analyze code_change;
 
--- Follows each former code from its last change through all later changes to current codes. A path never visits a code twice, so every path ends at a current
--- code, or at null if the next code is unknown.
+-- Follows each former code from its last change through all later changes to current codes. A path never visits a code twice. Every path ends at a current
+-- code, or at null if the next code is unknown or was already visited.
 create table destination as
 with recursive way as (
   select

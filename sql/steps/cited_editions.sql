@@ -4,9 +4,9 @@
 -- grain: one row per key and vintage
 -- crs: none
 
--- Before a file runs this step, the file creates the table cited_edition (source_id, vintage) with the vintages of the current files, and the view cited_parcel
--- (fid, vintages), which has no rows if all files have the same vintage. The query of_parcel is used twice, so PostgreSQL reads the view once and keeps the
--- rows.
+-- Before this step, the attribution file creates two relations. The table cited_edition (source_id, vintage) contains the vintages of the current files. The
+-- view cited_parcel (fid, vintages) contains the vintages that each parcel cites, and has no rows if all files have the same vintage.
+-- The query of_parcel is used twice, so PostgreSQL reads the view once and keeps the rows.
 with of_parcel as (
   select
     fid,

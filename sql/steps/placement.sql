@@ -122,7 +122,7 @@ analyze point_inside;
 
 -- Finds the nearest land parcel of the comune within 15 m of each point that is in no land parcel. Reads only points near the given parcels. A distance of 15 m
 -- is at most 0.000136° of latitude, because a degree has at least 110,574 m. In degrees of longitude, the distance is divided by the cosine of the latitude.
--- The boxes are 10 % wider, and the geodesic distance then decides.
+-- The search boxes are 10 % larger than these values. The exact test is the geodesic distance.
 create table point_near as
 with outside as materialized (
   select

@@ -128,7 +128,7 @@ describeEngines('the REST API', (engine) => {
       const fids = dataOf(all).map(({ fid }) => fid as number);
       expect(fids).toEqual([...fids].sort((a, b) => a - b));
       expect(fids.length).toBeGreaterThan(3);
-      // If a parcel intersects a box, the bounding box of the parcel also intersects the box. The opposite is not always true.
+      // If a parcel intersects a box, the bounding box of the parcel also intersects the box. The converse is not always true.
       const references = new Set(expected.map(({ reference }) => reference));
       expect(dataOf(all).filter((each) => !references.has(String(each['cadastral_reference'])))).toEqual([]);
       expect(metaOf(all)).toEqual({ mode: 'bbox', bbox: box, after: null, limit: 200, count: fids.length, truncated: false });

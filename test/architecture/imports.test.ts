@@ -138,18 +138,18 @@ describe('imports', () => {
     expect(violations('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
   });
 
-  it('of `pipelines/synthetic` are allowed only on demand in commands, and not at all in a refresh or a source', () => {
+  it('are allowed for `pipelines/synthetic` only on demand in commands, and not at all in a refresh or a source', () => {
     const text = "import type { Synthetic } from '../pipelines/synthetic/synthetic.ts';\nconst a = await import('../pipelines/synthetic/synthetic.ts');";
     expect(violations('cli/synth.ts', text)).toEqual(['cli/synth.ts:1: a command may not import ../pipelines/synthetic/synthetic.ts']);
     expect(violations('pipelines/run/refresh.ts', text)).toHaveLength(2);
     expect(violations('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
   });
 
-  it('of gdal-async are in a single file', () => {
+  it('include gdal-async only in a single file', () => {
     expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal-native.ts']);
   });
 
-  it('of pg, pg-copy-streams and PGlite are in a single folder, except in tests of faults', () => {
+  it('include pg, pg-copy-streams and PGlite only in a single folder, except in tests of faults', () => {
     const files = ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'].flatMap(importers);
     expect(files.length).toBeGreaterThanOrEqual(3);
     // Tests of faults connect directly to the server that they disturb.

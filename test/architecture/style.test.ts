@@ -52,7 +52,7 @@ describe('code', () => {
     expect(CODE.flatMap((file) => [...read(file).matchAll(off)].map((match) => `${file}:${lineAt(read(file), match.index)}: ${match[0]}`))).toEqual([]);
   });
 
-  it('ends each file with one line feed, without carriage returns or trailing spaces and tabs', () => {
+  it('ends each file with one line feed, and contains no carriage returns and no trailing spaces or tabs', () => {
     expect(CODE.filter((file) => !/[^\n]\n$/.test(read(file)))).toEqual([]);
     expect(CODE.flatMap((file) => read(file).split('\n').flatMap((line, index) => (/[ \t]$|\r/.test(line) ? [`${file}:${index + 1}`] : [])))).toEqual([]);
   });

@@ -20,7 +20,7 @@ export interface Trial {
 export async function trial(source: Source, path: string): Promise<Trial> {
   let recognition: Recognition | null = null;
   try {
-    // `recognise` uses only two properties of a registered source, which are set here.
+    // `recognise` needs only `id` in addition to the properties of a `Source`.
     const registered = { ...source, id: source.manifest.id } as RegisteredSource;
     recognition = (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;
     if (recognition === null || recognition.ignored !== undefined) return { recognition, collected: null, error: null };

@@ -15,7 +15,7 @@ import { contextOn, loadOptions } from '../harness/region.ts';
 import { rolledBack } from '../harness/rolled-back.ts';
 import { contentOf, differences, FIXTURES, fixture, publishedByReference, shapeOf, type Shape } from '../harness/migration-fixture.ts';
 
-/** Removes licences that this version cites differently: those of empty sections, and those of no section (`*`). */
+/** Removes licences that this version cites differently: licences of empty sections, and licences without a section (`*`). */
 function shown<T>(answer: T): T {
   const record = answer as { meta?: { licenses?: readonly { section: string }[] } } & Record<string, unknown>;
   if (!Array.isArray(record?.meta?.licenses)) return answer;

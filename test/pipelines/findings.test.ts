@@ -11,7 +11,7 @@ import { freshContext } from '../harness/fresh-context.ts';
 
 type Point = readonly [number, number];
 
-/** West, south, east and north of the square comune. The eastern side is a meridian, from which geodesic distances are exact. */
+/** West, south, east and north of the square comune. The eastern side is part of a meridian, which is a geodesic, so distances from this side are exact. */
 const SQUARE = [14, 42, 14.05, 42.05] as const;
 const EAST = [14.05, 42.02] as const;
 const INSIDE = [14.01, 42.01] as const;

@@ -343,7 +343,7 @@ describe('a tile of VIIRS', () => {
     expect(cells).toEqual(Array.from({ length: rows * columns }, (_, index) => (value(index) === 65_535 ? NaN : value(index) * 0.1)));
   });
 
-  it('of collection 2 has no value in fill cells, for any type of the fill attribute', async () => {
+  it('has no value in fill cells of collection 2, for any type of the fill attribute', async () => {
     const random = randomOf('viirs fill', testEnvironment().seed);
     // A 32-bit float cannot represent −999.9 exactly. A fill value that is text or a 64-bit float therefore differs from a 32-bit cell by 2e-5.
     const radiances = Array.from({ length: rows * columns }, () => (random.below(5) === 0 ? -999.9 : random.below(20_000) / 10));

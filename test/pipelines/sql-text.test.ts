@@ -47,7 +47,7 @@ describe('two SQL texts', () => {
 });
 
 describe('the normal form', () => {
-  it('of every SQL file of the project stays the same if it is normalised again, or if comments are added around the SQL', () => {
+  it('does not change if an SQL file of the project is normalised again, or if comments are added around its SQL', () => {
     const files = [...SQL, ...readdirSync(join(ROOT, 'sql/api')).map((name) => `sql/api/${name}`)];
     for (const file of files) {
       const text = readFileSync(join(ROOT, file), 'utf8');
@@ -59,7 +59,7 @@ describe('the normal form', () => {
     }
   });
 
-  it('of random tokens does not depend on the blanks and comments between the tokens', () => {
+  it('does not depend on the blanks and comments between random tokens', () => {
     const part = fc.constantFrom('select', 'a', '1', '1.5', "'a -- b'", "''", '"x y"', '(', ')', ',', ';', '+', '<=', '::', '$1', '[', ']', ':=');
     const gap = fc.constantFrom(' ', '\n', '\t ', ' -- a\n', '/* b */', ' /* c /* d */ */ ');
     fc.assert(fc.property(fc.array(fc.tuple(part, gap, gap), { minLength: 1, maxLength: 30 }), (all) => {

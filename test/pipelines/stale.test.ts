@@ -19,7 +19,7 @@ const MADE_HERE = [...productFiles(0), ...productFiles(14)];
 describe('facts', () => {
   const engine: Facts = { PostgreSQL: '15', PostGIS: '3.3', GEOS: '3.11', PROJ: '9.1' };
 
-  it('of files that build tables, and of readers, do not depend on comments, layout and descriptions', () => {
+  it('change with the statements of an SQL file, but not with its comments, layout or description', () => {
     const files = [...MAKERS, ...SOURCES.flatMap(({ staging, load }) => [staging, load])];
     for (const file of files) {
       const edited = file.text.replace(/^(-- purpose:)/m, '$1 other words of').replace(/\n(?!--)/g, '\n\n   /* said */ ');
@@ -29,7 +29,7 @@ describe('facts', () => {
     }
   });
 
-  it('of every file that builds a table include the version of the file', () => {
+  it('include the version of every file that builds a table', () => {
     expect(MAKERS.filter(({ version }) => version === null || !Number.isInteger(version) || version < 1).map(({ file }) => file)).toEqual([]);
     for (const file of MAKERS) {
       const raised = parseSqlFile(file.file, file.text.replace(/^-- version: .*$/m, `-- version: ${file.version! + 1}`));
@@ -37,7 +37,7 @@ describe('facts', () => {
     }
   });
 
-  it('of a table name its file as sql/core/<table>.sql or sql/sections/<table>.sql', () => {
+  it('name the file of a table as sql/core/<table>.sql or sql/sections/<table>.sql', () => {
     const names = MAKERS.map(factName);
     expect(new Set(names).size).toBe(names.length);
     // A file that builds a table only for some regions has its own name.
@@ -45,14 +45,14 @@ describe('facts', () => {
     expect(usual.map(({ section, writes: [table] }) => `sql/${section === null ? 'core' : 'sections'}/${tableOf(table!)}.sql`)).toEqual(usual.map(factName));
   });
 
-  it('of a reader are its version, its SQL and the fields that are inserted into SQL, but not its code', () => {
+  it('contain only the version of a reader, its SQL and the fields that are inserted into SQL, but not its code', () => {
     for (const { id, facts, manifest } of SOURCES) {
       expect(facts[`version of ${id}`]).toBe(String(manifest.version));
       expect(Object.keys(facts).filter((name) => !/^(?:version|places|areas|repeats) of |\.sql$/.test(name))).toEqual([]);
     }
   });
 
-  it('of a reader change with each field that is inserted into SQL', () => {
+  it('change with each field of a reader that is inserted into SQL', () => {
     const changes: Readonly<Record<string, (source: RegisteredSource) => RegisteredSource>> = {
       places: (source) => ({ ...source, places: Object.fromEntries(Object.entries(source.places ?? {}).map(([layer, columns]) => [layer, { ...columns, place: 'other' }])) }),
       areas: (source) => ({ ...source, layers: Object.fromEntries(Object.entries(source.layers).map(([name, layer]) => [name, { ...layer, areasOf: 'raw_other' }])) }),
