@@ -180,7 +180,7 @@ async function restorePublication(
   return true;
 }
 
-/** Returns the names and inputs of published tables as text. */
+/** Returns the partitions and fingerprints of published tables as text, to compare two publications. */
 function textOf(tables: ReadonlyMap<Relation, PublishedTable> | undefined): string {
   return [...tables?.values() ?? []].map(({ partition, fingerprint }) => `${partition} ${fingerprint}`).sort().join('\n');
 }
