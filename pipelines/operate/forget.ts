@@ -59,7 +59,8 @@ export async function forget(context: Context, file: string, { undo = false, rea
   };
   // Refreshes all published regions. The refresh rebuilds only regions that use the file, because the other regions are not stale.
   const report = await refresh(context, { ...OPTIONS, regions: null, accept }).catch(async (error: unknown) => {
-    for (const failure of (await restore()).failures) context.log.warn(failure.describe());
+    const { failures, held } = await restore();
+    for (const line of [...failures.map((failure) => failure.describe()), ...held]) context.log.warn(line);
     throw error;
   });
   const shown = matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 }));
@@ -122,8 +123,8 @@ interface Restored extends Pick<RefreshReport, 'units' | 'failures' | 'held'> {
 }
 
 /**
- * Restores the regions that a refresh has published. A region that cannot be restored is listed as a failure. A region that a user has pinned or withdrawn
- * since the refresh is listed as held.
+ * Restores the regions that a refresh has published. A region that cannot be restored is listed as a failure. A region that a user has pinned since the refresh
+ * is listed as held. A withdrawn region stays withdrawn.
  */
 async function restoreRegions(context: Context, { published, held }: Before, about: Parameters<typeof withRun>[1]): Promise<Restored> {
   const { database } = context;

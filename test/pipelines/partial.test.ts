@@ -405,9 +405,15 @@ describeDatabase('files of a region', (engine) => {
     expect(await one('select count(pga_g)::int4 as v from section.risk where core.region_of(fid) = $1', [ABRUZZO])).toBeGreaterThan(0);
   });
 
-  it('keep the pin of a region that a user pins during a rollback', async () => {
+  it('keep the pin of a region that is pinned when a rollback ends', async () => {
+    await only(/^MOLISE/, ...LISTS);
+    await load();
+    const before = await parcels();
+    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-01' });
+    await load();
     await setHold(context.database, { region: MOLISE, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
-    await setHold(context.database, { region: MOLISE, kind: 'rolled_back', fingerprint: 'a', reason: null }, 'test');
+    await rollback(context.database, MOLISE, await openRun(context.database));
+    expect(await parcels()).toBe(before);
     expect((await holds(context.database)).get(MOLISE)).toMatchObject({ kind: 'pinned', fingerprint: null, reason: 'a test' });
   });
 
