@@ -26,11 +26,11 @@ const LONGEST = 500;
 const POSTAL_CODE = /[\s,;-]*(?<!\d)(?:(\d\d)\d{3}[\s,;-]+(?=\1))?\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)([^()]{0,20}))?[\s,;-]*$/;
 /**
  * Matches a type at the start before a second type, as in `VIA VIA ROMA` and `VIA VIALE EUROPA`. Some lists have a field for the type, which is `VIA` by
- * default. Excludes types that are often names, as in `VIA BORGO DI SOPRA`, `VIA CIRCONVALLAZIONE EST` and `VIA PROVINCIALE`.
+ * default. Excludes types that are often part of a name, as in `VIA STRADA VECCHIA`, `VIA PIAZZA D'ARMI` and `VIA PROVINCIALE`.
  */
 const FIRST_TYPE = new RegExp(
   '^(?:(via|viale|piazza|corso|largo|strada|vicolo|contrada)\\s+(?=\\1\\s)'
-  + "|via\\s+(?=(?:v(?:ia|\\.)le|p(?:iaz|\\.z)za|piazzale|c(?:ors|\\.s)o|largo|strada|c(?:ontra|\\.|/)da|loc(?:alita'?|\\.)?|fraz(?:ione|\\.)?)(?![a-z'])\\s*[a-z]))",
+  + "|via\\s+(?=(?:v(?:ia|\\.)le|p\\.zza|piazzale|c(?:ors|\\.s)o|c[./]da|loc\\.?|fraz\\.?)(?![a-z'])\\s*[a-z]))",
 );
 /** Matches a number that is written twice, as in `VIA ROMA N.100 100` or `VIA ROMA 18, 26862 18`. Some lists have one field each for address, number, CAP. */
 const TWICE = /(?<=[\s.°,])(\d{1,5}(?:\/[a-z\d]{1,2})?)(?:,\s*\d{5})?\s+\1$/;
@@ -59,7 +59,7 @@ const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|sen
 /** Words before the number or letter of a part of a building. */
 const PART = [
   'scal[ae]|sc\\.?|piano|palazzin[ae]|pal(?:\\.na)?\\.?|edific(?:io|i)|edif\\.?|ed\\.?|fabbricat[oi]|fabbr?\\.|capannon[ei]|capann\\.|lott[oi]|corp[oi]',
-  'blocc(?:o|hi)|negozio?|neg\\.|local[ei]|box|app(?:artamento|\\.)|modulo|padiglione|pad\\.|is(?:olato|\\.)',
+  'blocc(?:o|hi)|negozio?|neg\\.|local[ei]|box|app(?:artamento|\\.)|modulo|padiglione|pad\\.',
 ].join('|');
 const PART_NAME = "(?:n[.°]\\s*)?(?:[a-z]{0,2}\\d{1,4}[a-z]?|[a-z]|[ivx]{2,4})(?![a-z\\d'])";
 const FLOOR = '(?:terra|rialzato|seminterrato|primo|secondo|terzo|quarto|quinto|ultimo)';

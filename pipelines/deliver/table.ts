@@ -36,7 +36,7 @@ export async function openTable(stream: AsyncIterable<Buffer>, at: string, fits:
     yield* held;
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
   };
-  return { ...await openCsv(all(), { at, delimiter, mayEndShort: true }), delimiter };
+  return { ...await openCsv(all(), { at, delimiter, keepsAllRows: true }), delimiter };
 }
 
 /** Returns a CSV record (RFC 4180) that ends with a line feed. Null becomes an empty field. */

@@ -26,8 +26,8 @@ export interface CsvOptions {
   readonly delimiter: ';' | ',' | '\t' | '|';
   /** Quote character, `"` by default. Null if the publisher does not quote fields, so that `"` is an ordinary character. */
   readonly quote?: '"' | null;
-  /** True for a user's table, which is read even if the last line lacks columns and a line end. False by default. */
-  readonly mayEndShort?: boolean;
+  /** True for a user's table: rows of blank cells are kept, and the last line may lack columns and a line end. False by default. */
+  readonly keepsAllRows?: boolean;
 }
 
 export interface CsvRecord {
@@ -61,6 +61,28 @@ interface Parsed {
   readonly info: Info;
 }
 
+/** Number of characters in which a line feed must occur, unless all lines of the file end with carriage returns. */
+const MOST_HEAD_CHARACTERS = 65_536;
+
+/**
+ * Reads the start of a text, and returns the line ends to expect: carriage returns (old Macintosh programs) if the start contains no line feed. Otherwise both
+ * LF and CR LF, because a file from several programs may contain both. Without this list, the parser would accept only the line end of the first line.
+ */
+async function lineEndsOf(pieces: AsyncGenerator<string, void, undefined>): Promise<{ readonly head: string; readonly lineEnds: readonly string[] }> {
+  let head = '';
+  while (!head.includes('\n') && head.length < MOST_HEAD_CHARACTERS) {
+    const next = await pieces.next();
+    if (next.done === true) break;
+    head += next.value;
+  }
+  return { head, lineEnds: head.includes('\r') && !head.includes('\n') ? ['\r'] : ['\r\n', '\n'] };
+}
+
+async function* joined(head: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  yield head;
+  yield* rest;
+}
+
 /**
  * Opens a stream of bytes as CSV and reads its header.
  * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `COLUMNS_TOO_MANY`, `ENCODING_WRONG`
@@ -69,28 +91,21 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
   const { at } = options;
   // Imports the parser on demand, because most commands read no CSV.
   const { CsvError, parse } = await import('csv-parse');
+  const pieces = decoded(stream, at);
+  const { head, lineEnds } = await lineEndsOf(pieces);
   const parser = parse({
     delimiter: options.delimiter,
     quote: options.quote === null ? false : '"',
     info: true,
     raw: true,
     relax_column_count: true,
-    // Lists both line ends, because the parser otherwise accepts only the line end of the first line. A file from several programs may contain both.
-    record_delimiter: ['\r\n', '\n'],
+    record_delimiter: [...lineEnds],
     skip_empty_lines: true,
-    skip_records_with_empty_values: true,
+    skip_records_with_empty_values: options.keepsAllRows !== true,
     max_record_size: MAX_RECORD_CHARACTERS,
   });
-  /** Last character of the text so far. */
-  let last = '';
-  async function* text(): AsyncGenerator<string, void, undefined> {
-    for await (const piece of decoded(stream, at)) {
-      last = piece.at(-1) ?? last;
-      yield piece;
-    }
-  }
   // The callback prevents an unhandled error. The iteration below receives the error from the parser.
-  pipeline(Readable.from(text()), parser, () => undefined);
+  pipeline(Readable.from(joined(head, pieces)), parser, () => undefined);
   const iterator = (parser as AsyncIterable<Parsed, undefined>)[Symbol.asyncIterator]();
   const next = async (): Promise<Parsed | null> => {
     try {
@@ -107,14 +122,12 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
   async function* records(): AsyncGenerator<CsvRecord> {
     const end = new TableEnd(header.length);
     try {
-      for (let parsed = await next(); parsed !== null;) {
+      for (let parsed = await next(); parsed !== null; parsed = await next()) {
         const { record, info, raw } = parsed;
-        // A record that lacks columns may be the cut last line of the file.
-        const following = record.length < header.length ? await next() : undefined;
-        if (following === null && options.mayEndShort !== true && last !== '\n' && last !== '\r') end.check(record, `${at}:${info.lines}`);
+        // Only the last line of a file can lack a line end.
+        if (options.keepsAllRows !== true && !/[\r\n]$/.test(raw)) end.check(record, `${at}:${info.lines}`);
         end.take(record);
         yield { line: info.lines, values: record, raw: lineOf(raw), problem: problemOf(record, header, unnamed) };
-        parsed = following === undefined ? await next() : following;
       }
     } finally {
       parser.destroy();

@@ -27,7 +27,8 @@ export class TableEnd {
   }
 
   /**
-   * Checks a last line that has no line end. A single text that is longer than all first cells is a footer, such as `Fonte: …`, and is no error here.
+   * Checks a last line that has no line end. A single text that is longer than all first cells is a footer, such as `Fonte: …`, and is no error here. A shorter
+   * footer is refused, because a cut first cell looks the same.
    * @param at file and line in the message
    * @throws input error `FILE_TRUNCATED`
    */

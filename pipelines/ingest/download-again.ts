@@ -2,7 +2,7 @@
 import type { MappaleError } from '../errors.ts';
 
 /** Matches the codes of errors that end when the file is downloaded again. */
-const REPLACEABLE = /^(?:VINTAGE_MISSING|[A-Z]+_TRUNCATED)$/;
+const REPLACEABLE = /^(?:VINTAGE_MISSING|(?!RESPONSE_)[A-Z]+_TRUNCATED)$/;
 
 /** Returns the command that downloads the files of a source again. */
 export function downloadAgain(source: string): string {

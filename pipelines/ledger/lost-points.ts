@@ -8,7 +8,8 @@
  */
 import type { PointsOfPlace } from '../db/comparing.ts';
 
-/** Largest share of the comuni that may vanish, rounded up to whole comuni. */
+/** Number of comuni of a region that may vanish. In a large region, `COMUNI` of the comuni may vanish. */
+const FEW_COMUNI = 5;
 const COMUNI = 0.01;
 /** Largest number of points of a comune that may vanish. */
 const VANISHES = 4;
@@ -30,8 +31,9 @@ export interface Loss {
 /** Returns the losses of comuni and of points that are too large. Returns none if the newer list is plausible. */
 export function lossesOf(places: readonly PointsOfPlace[]): Loss[] {
   const worstFirst = places.filter((place) => lost(place) > 0).sort((a, b) => lost(b) - lost(a));
-  const [was, now] = [places.filter((each) => each.was > 0).length, places.filter((each) => each.now > 0).length];
-  const least = was - Math.ceil(was * COMUNI);
+  // A comune whose points are all in other comuni has not vanished, but was merged or is written differently.
+  const [was, now] = [places.filter((each) => each.was > each.moved).length, places.filter((each) => each.now > 0).length];
+  const least = was - Math.max(FEW_COMUNI, Math.ceil(was * COMUNI));
   const broken = worstFirst.filter((place) => lost(place) > mayLose(place));
   const sum = (of: (place: PointsOfPlace) => number): number => broken.reduce((total, place) => total + of(place), 0);
   return [

@@ -377,3 +377,8 @@ export function editionOf(name: string, title?: RegExp): string | null {
   const titled = title?.exec(name);
   return (titled == null ? undefined : editions(name.slice(titled.index + titled[0].length))[0]) ?? editions(name).at(-1) ?? null;
 }
+
+/** Returns the edition in the first name with the title, otherwise the edition in the first name with an edition; null if no name has an edition. */
+export function editionAmong(names: readonly string[], title: RegExp): string | null {
+  return [...names.filter((name) => title.test(name)), ...names].map((name) => editionOf(name, title)).find((edition) => edition !== null) ?? null;
+}

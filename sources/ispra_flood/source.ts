@@ -1,7 +1,7 @@
 import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
-import { editionOf, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { editionAmong, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
 import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { classOf, classOfLayer, MOSAIC, SERVICES } from './schema.ts';
@@ -26,8 +26,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   // columns of the services occur only in files of the services.
   const mine = looks.filter(({ path }) => isService || MOSAIC.layer.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
-  const editions = [probe.name, ...mine.map(({ path }) => path)].map((name) => editionOf(name, TITLE));
-  const vintage = editions.find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);
+  const vintage = editionAmong([probe.name, ...mine.map(({ path }) => path)], TITLE) ?? (isService ? SERVICE_EDITION : null);
   if (vintage === null) {
     throw inputError('the edition of the flood mosaic is unknown', {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name of the file or of the shapefiles, found none', hint: 'Give the file the name under which ISPRA publishes it.',

@@ -1,7 +1,7 @@
 import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
-import { editionOf, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { editionAmong, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
 import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { classOf, MOSAIC, SERVICES } from './schema.ts';
@@ -20,8 +20,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const mine = looks.filter((look) => LAYOUTS.some(({ column, layer }) => layer.test(`${probe.name}/${look.path}`) || hasColumn(look, column)));
   if (mine.length === 0) return null;
   const service = SERVICES.find(({ column, layer }) => mine.some((look) => hasColumn(look, column) || layer.test(stemOf(look.path))));
-  const editions = [probe.name, ...mine.map(({ path }) => path)].map((name) => editionOf(name, TITLE));
-  const vintage = editions.find((edition) => edition !== null) ?? service?.edition ?? null;
+  const vintage = editionAmong([probe.name, ...mine.map(({ path }) => path)], TITLE) ?? service?.edition ?? null;
   if (vintage === null) {
     throw inputError('the edition of the landslide mosaic is unknown', {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2024 or 2020_2021 in the name, found none', hint: 'Give the file the name under which ISPRA publishes it.',

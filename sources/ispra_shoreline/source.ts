@@ -1,6 +1,6 @@
 import { isWhole, newestEntry, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
-import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { editionAmong, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
 import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, segmentOf, yearsOf } from './schema.ts';
@@ -17,7 +17,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (mine.length === 0) return null;
   // NAME also matches the other layers, because the name of the file or layer contains the title of the publication.
   const companions = mine.filter(({ path }) => COMPANION.test(path));
-  const edition = editionOf(probe.name, NAME) ?? mine.map(({ path }) => editionOf(path, NAME)).find((found) => found !== null) ?? null;
+  const edition = editionAmong([probe.name, ...mine.map(({ path }) => path)], NAME);
   if (edition === null) {
     throw inputError('the edition of the shoreline is unknown', {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name, found none', hint: 'Give the file the name under which ISPRA publishes it.',

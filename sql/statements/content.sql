@@ -48,29 +48,51 @@ where l.release_id = any ($1::int4[])
 offset 0
 
 -- statement: points_by_place
--- Counts the points of each place in the superseded files ($2) and in the current files ($3) of a list of points. A point moved if the current files have the
--- point in other places only.
+-- Counts the points of each place in the superseded files ($2) and in the current files ($3) of a list of points. In each place, only the newest file counts,
+-- which is first in the array. A point moved if the current files have the point in other places only.
 with was as materialized (
   select
-    coalesce(l.:"place", '') as place,
-    l.:"id" as id,
-    min(coalesce((:"l.region")::int2, core.region_of_istat_code(:"l.istat_code"))) as region
-  from :"table" l
-  join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
-  where l.release_id = any ($1::int4[])
-    and m.file_id = any ($2::int4[])
-  group by 1, 2
+    place,
+    id,
+    min(region) as region
+  from (
+    select
+      coalesce(l.:"place", '') as place,
+      l.:"id" as id,
+      coalesce((:"l.region")::int2, core.region_of_istat_code(:"l.istat_code")) as region,
+      array_position($2::int4[], m.file_id) as age,
+      min(array_position($2::int4[], m.file_id)) over (partition by coalesce(l.:"place", '')) as least_age
+    from :"table" l
+    join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
+    where l.release_id = any ($1::int4[])
+      and m.file_id = any ($2::int4[])
+  ) r
+  where age = least_age
+  group by
+    place,
+    id
 ),
 now as materialized (
   select
-    coalesce(l.:"place", '') as place,
-    l.:"id" as id,
-    min(coalesce((:"l.region")::int2, core.region_of_istat_code(:"l.istat_code"))) as region
-  from :"table" l
-  join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
-  where l.release_id = any ($1::int4[])
-    and m.file_id = any ($3::int4[])
-  group by 1, 2
+    place,
+    id,
+    min(region) as region
+  from (
+    select
+      coalesce(l.:"place", '') as place,
+      l.:"id" as id,
+      coalesce((:"l.region")::int2, core.region_of_istat_code(:"l.istat_code")) as region,
+      array_position($3::int4[], m.file_id) as age,
+      min(array_position($3::int4[], m.file_id)) over (partition by coalesce(l.:"place", '')) as least_age
+    from :"table" l
+    join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
+    where l.release_id = any ($1::int4[])
+      and m.file_id = any ($3::int4[])
+  ) r
+  where age = least_age
+  group by
+    place,
+    id
 ),
 before as (
   select

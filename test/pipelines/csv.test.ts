@@ -27,6 +27,21 @@ describe('the CSV reader (lines)', () => {
     }
   });
 
+  test('reads a file whose lines end with carriage returns', async () => {
+    for (const size of [1, 4, 1000]) {
+      expect((await read('a;b\r1;x\r2;y\r', {}, size)).records.map(({ line, values }) => [line, values])).toEqual([[2, ['1', 'x']], [3, ['2', 'y']]]);
+    }
+  });
+
+  test('keeps blank records of a table of the user', async () => {
+    const { records } = await read('a;b\r\n1;2\r\n;\r\n3;4\r\n', { keepsAllRows: true });
+    expect(records.map(({ values }) => values)).toEqual([['1', '2'], ['', ''], ['3', '4']]);
+  });
+
+  test('accepts a complete short line before blank cells without a line end', async () => {
+    expect((await read('a;b;c\n1;2;3\nTotale;x\n;;')).records.map(({ line, problem }) => [line, problem === null])).toEqual([[2, true], [3, false]]);
+  });
+
   test('skips records whose fields are all blank', async () => {
     const { records } = await read('a;b\r\n1;2\r\n;\r\n ;\u00a0\r\n\r\n   \r\n3;\r\n;;;\r\n');
     expect(records.map(({ line, values, problem }) => [line, values, problem])).toEqual([[2, ['1', '2'], null], [7, ['3', ''], null]]);
@@ -125,7 +140,7 @@ describe('the CSV reader (records)', () => {
   });
 
   test('reads a table of a user that ends inside a line', async () => {
-    const result = await read('a;b;c\n1;2;3\n4;5', { mayEndShort: true });
+    const result = await read('a;b;c\n1;2;3\n4;5', { keepsAllRows: true });
     expect(result.records.map(({ problem }) => problem?.code ?? null)).toEqual([null, 'column_count']);
   });
 

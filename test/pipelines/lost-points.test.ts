@@ -46,7 +46,14 @@ describe('a newer list of points', () => {
     expect(lossesOf(villages(10))).toEqual([]);
     expect(lossesOf(villages(11))).toMatchObject([{ figure: 'comuni', was: 1000, now: 989, least: 990 }]);
     expect(lossesOf(villages(11))[0]!.places).toHaveLength(11);
-    expect(lossesOf([place(1, 0), place(1, 1, { name: 'CB ALTRO' })])).toEqual([]);
+  });
+
+  it('may lack five small comuni of a small region, and any number of merged comuni', () => {
+    const region = Array.from({ length: 60 }, (_, at) => place(1, 1, { name: `V${at}` }));
+    const lacking = (count: number): PointsOfPlace[] => region.map((each, at) => (at < count ? { ...each, now: 0 } : each));
+    expect(lossesOf(lacking(5))).toEqual([]);
+    expect(lossesOf(lacking(6))).toMatchObject([{ figure: 'comuni', was: 60, now: 54, least: 55 }]);
+    expect(lossesOf([...lacking(20).map((each) => ({ ...each, moved: 1 - each.now })), place(0, 20, { name: 'CB NUOVO' })])).toEqual([]);
   });
 
   it('is refused with the comune that lost most points first', () => {
@@ -64,7 +71,7 @@ describeEngines('a newer list of fuel stations', (engine) => {
   let day = 0;
 
   /** Loads a list of the next day. The stations have no coordinates and no house numbers, so only the list shows the loss. */
-  async function load(stations: Stations, accept: string | null = null): Promise<RefreshReport> {
+  async function load(stations: Stations, accept: string | null = null, name = 'anagrafica_impianti_attivi.csv'): Promise<RefreshReport> {
     day += 1;
     const lines = [LARGE, ...stations].flatMap(({ at, count, from }) => Array.from({ length: count }, (_, nth) => {
       const [province, ...comune] = at.split(' ');
@@ -72,7 +79,7 @@ describeEngines('a newer list of fuel stations', (engine) => {
     }));
     const header = 'idImpianto|Gestore|Bandiera|Tipo Impianto|Nome Impianto|Indirizzo|Comune|Provincia|Latitudine|Longitudine';
     const text = [`Estrazione del 2026-08-${String(day).padStart(2, '0')}`, header, ...lines, ''].join('\n');
-    await writeFile(join(files.folder, 'anagrafica_impianti_attivi.csv'), text);
+    await writeFile(join(files.folder, name), text);
     return refresh(context, loadOptions([files.folder], [14], { accept: accept === null ? null : { who: 'test', why: accept } }));
   }
 
@@ -112,13 +119,12 @@ describeEngines('a newer list of fuel stations', (engine) => {
 
   it('is refused if too many small comuni are missing, and the message names no comune of another region', async () => {
     const few = (province: string, from: number): Stations =>
-      Array.from({ length: 3 }, (_, nth) => ({ at: `${province} PAESE ${nth}`, count: 1, from: from + nth }));
+      Array.from({ length: 6 }, (_, nth) => ({ at: `${province} PAESE ${nth}`, count: 1, from: from + nth }));
     expect((await load([...few('CB', 7000), ...few('MI', 8000), { ...AGNONE, at: 'CB NUOVO COMUNE' }, ISERNIA])).failures).toEqual([]);
     const { failures } = await load([{ ...AGNONE, at: 'CB NUOVO COMUNE' }, ISERNIA]);
     expect(failures[0]).toMatchObject({
       code: 'FEWER_COMUNI',
-      detail: 'fuel_station: expected at least 5 comuni, found 3; '
-        + 'missing: CB paese 0 (1 point, now 0), CB paese 1 (1 point, now 0), CB paese 2 (1 point, now 0)',
+      detail: `fuel_station: expected at least 4 comuni, found 3; missing: ${[0, 1, 2, 3, 4, 5].map((nth) => `CB paese ${nth} (1 point, now 0)`).join(', ')}`,
     });
   });
 
@@ -126,6 +132,13 @@ describeEngines('a newer list of fuel stations', (engine) => {
     expect((await load([ISERNIA], 'the stations closed')).failures).toEqual([]);
     const [row] = await context.database.query<{ accepted: unknown }>('select accepted from ledger.publication order by publication_id desc limit 1');
     expect(JSON.stringify(row)).toContain('CB nuovo comune (21 points, now 0)');
+  });
+
+  it('is compared with the newest file of each comune, if a partial list gave the stations new ids', async () => {
+    const renamed = { ...AGNONE, from: 6000 };
+    expect((await load([AGNONE, ISERNIA])).failures).toEqual([]);
+    expect((await load([renamed], null, 'anagrafica_impianti_attivi_alto_molise.csv')).failures).toEqual([]);
+    expect((await load([renamed, ISERNIA])).failures).toEqual([]);
   });
 
   it('is compared in every layer of points', async () => {

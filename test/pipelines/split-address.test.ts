@@ -32,7 +32,7 @@ describe('an address on one line', () => {
     ['VIA ROMA 111, 15039 - -', ['via'], ['roma'], 111, null], ['VIA ROMA N.100 100 20033', ['via'], ['roma'], 100, null],
     ['VIA LOMELLINA 50, 27058 50 27058', ['via'], ['lomellina'], 50, null], ['VIA FERRARECCE,88 88 81100', ['via'], ['ferrarecce'], 88, null], ["VIA PRA' 159 R. 16157", ['via'], ['pra'], 159, 'R'],
     ['VIA EUROPA 9/11/13', ['via'], ['europa'], 9, null], ['PIAZZALE DEL COMMERCIO 2-4-6 46034', ['piazzale'], ['commercio'], 2, null],
-    ['VIA STRADA DELLA CALZA 1871/B, 46042  46042', ['strada'], ['calza'], 1871, 'B'], ['TRIONFALE 10019 00136', [], ['trionfale'], 10019, null], ['CORSO DI FRANCIA 265, 00191  00191', ['corso'], ['francia'], 265, null],
+    ['VIA STRADA DELLA CALZA 1871/B, 46042  46042', ['via'], ['calza', 'strada'], 1871, 'B'], ['TRIONFALE 10019 00136', [], ['trionfale'], 10019, null], ['CORSO DI FRANCIA 265, 00191  00191', ['corso'], ['francia'], 265, null],
   ] as const)('is split although text, a CAP or a second number follows the number, or a letter precedes it: %j', (address, streetTypes, streetWords, number, exponent) => {
     expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour: null });
   });
@@ -61,7 +61,7 @@ describe('an address on one line', () => {
     ['VIA VIA ROMA 5', ['via'], ['roma'], 5], ['VIA VIA 4 NOVEMBRE 5', ['via'], ['4', 'novembre'], 5], ['PIAZZA PIAZZA DANTE 2', ['piazza'], ['dante'], 2], ['VIA VIALE EUROPA 11', ['viale'], ['europa'], 11],
     ['VIA C.SO CASALE 290', ['corso'], ['casale'], 290], ['VIA P.ZZA GIOVANNI XXIII 10', ['piazza'], ['23', 'giovanni'], 10], ['VIA LOC. NALE 3', ['localita'], ['nale'], 3],
     ['VIA C/DA STURIANO 8', ['contrada'], ['sturiano'], 8], ['VIA STRADA PROVINCIALE 12, 7', ['strada provinciale'], ['12'], 7],
-    ['VIA CONTRADA 286', ['via'], ['contrada'], 286], ['VIA BORGO PADOVA 46', ['via'], ['borgo', 'padova'], 46], ['VIA V. VENETO 9', ['via'], ['veneto'], 9], ['VIA LARGA 3', ['via'], ['larga'], 3],
+    ['VIA CONTRADA 286', ['via'], ['contrada'], 286], ['VIA STRADA VECCHIA 5', ['via'], ['strada', 'vecchia'], 5], ['VIA PIAZZA D\'ARMI 2', ['via'], ['armi', 'piazza'], 2], ['VIA BORGO PADOVA 46', ['via'], ['borgo', 'padova'], 46], ['VIA V. VENETO 9', ['via'], ['veneto'], 9], ['VIA LARGA 3', ['via'], ['larga'], 3],
     ['VIA PROVINCIALE 57', ['via'], ['provinciale'], 57], ['Via Statale 48  23826', ['via'], ['statale'], 48], ['VIA PROVINCIALE NORD 134', ['via'], ['nord', 'provinciale'], 134],
     ['VIA STATALE 45 BIS 74', ['strada statale'], ['45bis'], 74], ['STRADA PROVINCIALE 57', ['strada provinciale'], ['57'], null],
   ] as const)('has the second of two types, and the name of a street that is called like a road: %j', (address, streetTypes, streetWords, number) => {
