@@ -45,7 +45,7 @@ async function tablesOf(source: RegisteredSource): Promise<{ name: string; conte
   return found;
 }
 
-/** Ids of the sources of which a cut table was refused. */
+/** Ids of sources with a refused table. */
 const refused = new Set<string>();
 
 describe.each(sources.map((source) => [source.id, source] as const))('the tables of %s', (_id, source) => {
