@@ -59,7 +59,7 @@ const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|sen
 /** Words before the number or letter of a part of a building. */
 const PART = [
   'scal[ae]|sc\\.?|piano|palazzin[ae]|pal(?:\\.na)?\\.?|edific(?:io|i)|edif\\.?|ed\\.?|fabbricat[oi]|fabbr?\\.|capannon[ei]|capann\\.|lott[oi]|corp[oi]',
-  'blocc(?:o|hi)|negozio?|neg\\.|local[ei]|box|app(?:artamento|\\.)|modulo|padiglione|pad\\.',
+  'blocc(?:o|hi)|negozio?|neg\\.|local[ei]|box|app(?:artamento|\\.)|modulo|padiglione|pad\\.|is(?:olato|\\.)',
 ].join('|');
 const PART_NAME = "(?:n[.°]\\s*)?(?:[a-z]{0,2}\\d{1,4}[a-z]?|[a-z]|[ivx]{2,4})(?![a-z\\d'])";
 const FLOOR = '(?:terra|rialzato|seminterrato|primo|secondo|terzo|quarto|quinto|ultimo)';

@@ -115,7 +115,9 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     }
   };
 
-  const first = checkedHeader(await next(), at);
+  let start = await next();
+  while (start?.record.every((cell) => cell.trim() === '') === true) start = await next();
+  const first = checkedHeader(start, at);
   const header = first.record;
   const unnamed = header.flatMap((name, index) => (name.trim() === '' ? [index] : []));
 

@@ -32,8 +32,10 @@ export interface Loss {
 export function lossesOf(places: readonly PointsOfPlace[]): Loss[] {
   const worstFirst = places.filter((place) => lost(place) > 0).sort((a, b) => lost(b) - lost(a));
   // A comune whose points are all in other comuni has not vanished, but was merged or is written differently.
-  const [was, now] = [places.filter((each) => each.was > each.moved).length, places.filter((each) => each.now > 0).length];
-  const least = was - Math.max(FEW_COMUNI, Math.ceil(was * COMUNI));
+  const before = places.filter((each) => each.was > each.moved);
+  const [was, now] = [before.length, before.filter((each) => each.now > 0).length];
+  // At least one comune must remain.
+  const least = Math.max(Math.min(was, 1), was - Math.max(FEW_COMUNI, Math.ceil(was * COMUNI)));
   const broken = worstFirst.filter((place) => lost(place) > mayLose(place));
   const sum = (of: (place: PointsOfPlace) => number): number => broken.reduce((total, place) => total + of(place), 0);
   return [

@@ -81,11 +81,8 @@ const REGISTERED = { registered: { sql: statement('registered') } };
 
 /** Returns the current or former fid of a reference; null if the reference never had a fid. */
 export async function fidOf(database: Database, reference: string): Promise<number | null> {
-  for (const spelling of spellingsOf(reference)) {
-    const [found] = await database.query<{ fid: number }>(statement('fid', REGISTERED), [[spelling], CODES]);
-    if (found !== undefined) return found.fid;
-  }
-  return null;
+  const [found] = await database.query<{ fid: number }>(statement('fid', REGISTERED), [spellingsOf(reference), CODES]);
+  return found?.fid ?? null;
 }
 
 /** Returns the history of a parcel. @throws MappaleError `NOT_PUBLISHED` (exit 2) if the region is withdrawn */

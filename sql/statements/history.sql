@@ -601,10 +601,12 @@ from past.record_at($1, $2, $3::timestamptz) r
 select api.keeps_history() as keeps
 
 -- statement: registered
--- Returns the fids that the given references have or had. Looks up each reference in each region with the index.
+-- Returns the fids that the given references have or had, with the position of the reference in the list. Looks up each reference in each region with the index.
 (
-  select r.*
-  from unnest($1::text[]) as n (reference)
+  select
+    r.*,
+    n.position
+  from unnest($1::text[]) with ordinality as n (reference, position)
   cross join unnest($2::int2[]) as g (code)
   cross join lateral (
     select
@@ -621,7 +623,7 @@ select api.keeps_history() as keeps
 -- statement: fid
 select r.fid
 from :"registered" r
-order by r.retired_on is not null, r.region_code
+order by r.retired_on is not null, r.position, r.region_code
 limit 1
 
 -- statement: references_of

@@ -34,7 +34,7 @@ describe('the CSV reader (lines)', () => {
   });
 
   test('keeps blank records of a table of the user', async () => {
-    const { records } = await read('a;b\r\n1;2\r\n;\r\n3;4\r\n', { keepsAllRows: true });
+    const { records } = await read(';\r\na;b\r\n1;2\r\n;\r\n3;4\r\n', { keepsAllRows: true });
     expect(records.map(({ values }) => values)).toEqual([['1', '2'], ['', ''], ['3', '4']]);
   });
 

@@ -53,6 +53,10 @@ describe('a newer list of points', () => {
     const lacking = (count: number): PointsOfPlace[] => region.map((each, at) => (at < count ? { ...each, now: 0 } : each));
     expect(lossesOf(lacking(5))).toEqual([]);
     expect(lossesOf(lacking(6))).toMatchObject([{ figure: 'comuni', was: 60, now: 54, least: 55 }]);
+    expect(lossesOf(region.slice(0, 4).map((each) => ({ ...each, now: 0 })))).toMatchObject([{ figure: 'comuni', was: 4, now: 0, least: 1 }]);
+    const renamed = region.slice(0, 30).flatMap((each) => [{ ...each, now: 0, moved: 1 }, place(0, 1, { name: `NEW ${each.place}` })]);
+    expect(lossesOf([...renamed, ...region.slice(30)])).toEqual([]);
+    expect(lossesOf([...renamed, ...lacking(55).slice(30)])).toMatchObject([{ figure: 'comuni', was: 30, now: 5, least: 25 }]);
     expect(lossesOf([...lacking(20).map((each) => ({ ...each, moved: 1 - each.now })), place(0, 20, { name: 'CB NUOVO' })])).toEqual([]);
   });
 

@@ -40,7 +40,7 @@ describe('an address on one line', () => {
   it.each([
     ['VIA ROMA 12 INT. 3', ['via'], ['roma'], 12, null], ['VIA ROMA, 12/A, INTERNO 3', ['via'], ['roma'], 12, 'A'], ['VIA ROMA 12 BIS SCALA B INT 3', ['via'], ['roma'], 12, 'BIS'],
     ['VIA ROMA 12/INT.1C', ['via'], ['roma'], 12, null], ['VIA ROMA, 12 (PALAZZINA 15)', ['via'], ['roma'], 12, null], ['VIA ROMA 12 - 2° PIANO', ['via'], ['roma'], 12, null],
-    ['VIA ROMA 12 SC. 2 P. 4', ['via'], ['roma'], 12, null], ['VIA ROMA, 21 ED. 6', ['via'], ['roma'], 21, null], ['VIA ROMA 4, EDIFICIO BL28', ['via'], ['roma'], 4, null],
+    ['VIA ROMA 5 IS. 3', ['via'], ['roma'], 5, null], ['VIA ROMA 12 SC. 2 P. 4', ['via'], ['roma'], 12, null], ['VIA ROMA, 21 ED. 6', ['via'], ['roma'], 21, null], ['VIA ROMA 4, EDIFICIO BL28', ['via'], ['roma'], 4, null],
     ['VIA ROMA 10-12 CAPANNONE N. 3', ['via'], ['roma'], 10, null], ['VIA 4 NOVEMBRE 7 LOTTO 14/B', ['via'], ['4', 'novembre'], 7, null], ['VIA SCALA 5 SCALA 2', ['via'], ['scala'], 5, null],
     ['MATTEOTTI 70 INT 2 57023', [], ['matteotti'], 70, null], ['VIALE SARCA 336 FABBRICATO 7', ['viale'], ['sarca'], 336, null], ['VIA ROMA 12 PIANO TERRA', ['via'], ['roma'], 12, null],
     ['CORSO MAZZINI 25, c/o Scuola 3', ['corso'], ['mazzini'], 25, null], ['VIA ROMA, 50 - C/O A.S.L. 2', ['via'], ['roma'], 50, null], ['VIA ROMA, 43 presso TOTALERG 38', ['via'], ['roma'], 43, null],
@@ -64,7 +64,7 @@ describe('an address on one line', () => {
     ['VIA CONTRADA 286', ['via'], ['contrada'], 286], ['VIA STRADA VECCHIA 5', ['via'], ['strada', 'vecchia'], 5], ['VIA PIAZZA D\'ARMI 2', ['via'], ['armi', 'piazza'], 2], ['VIA BORGO PADOVA 46', ['via'], ['borgo', 'padova'], 46], ['VIA V. VENETO 9', ['via'], ['veneto'], 9], ['VIA LARGA 3', ['via'], ['larga'], 3],
     ['VIA PROVINCIALE 57', ['via'], ['provinciale'], 57], ['Via Statale 48  23826', ['via'], ['statale'], 48], ['VIA PROVINCIALE NORD 134', ['via'], ['nord', 'provinciale'], 134],
     ['VIA STATALE 45 BIS 74', ['strada statale'], ['45bis'], 74], ['STRADA PROVINCIALE 57', ['strada provinciale'], ['57'], null],
-  ] as const)('has the second of two types, and the name of a street that is called like a road: %j', (address, streetTypes, streetWords, number) => {
+  ] as const)('uses the second of two street types, and keeps a road word that belongs to the name of the street: %j', (address, streetTypes, streetWords, number) => {
     expect(splitAddress(address)).toMatchObject({ streetTypes, streetWords, number });
   });
 

@@ -280,7 +280,7 @@ export function paperChanged(isPaper) {
   state.view.isPaper = isPaper;
 }
 
-/** Shows or hides the tiles of parcels, which need a token. @param {boolean} isParcels */
+/** Shows or hides the tiles of parcels, which need a session or a token. @param {boolean} isParcels */
 export function parcelsShown(isParcels) {
   state.view.isParcels = isParcels;
 }
