@@ -163,6 +163,12 @@ describe('the documents', () => {
     expect(new Set(listed).size).toBeGreaterThanOrEqual(18);
   });
 
+  it('keep each page of docs/ shorter than 150 lines', () => {
+    const pages = FILES.filter((file) => /^docs\/[^/]+\.md$/.test(file));
+    expect(pages.length).toBeGreaterThan(20);
+    expect(pages.filter((file) => read(file).trimEnd().split('\n').length >= 150)).toEqual([]);
+  });
+
   it('include an index that lists every page of docs/', () => {
     const listed = new Set([...read('docs/README.md').matchAll(/\]\(([\w-]+\.md)\)/g)].map((match) => match[1]));
     expect(FILES.filter((file) => /^docs\/[^/]+\.md$/.test(file)).map((file) => file.slice('docs/'.length)).filter((page) => page !== 'README.md' && !listed.has(page))).toEqual([]);
