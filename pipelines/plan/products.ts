@@ -182,7 +182,7 @@ function inputsOf(files: readonly CurrentFile[], layer: Relation): Record<string
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
   const { incremental: how } = file;
   if (how === null) return () => false;
-  // The build of such a table ends with a comparison with the published table.
+  // The build of a table with `-- incremental: content` ends with a comparison with the published table.
   const isCompared = (input: string): boolean => made.get(input as Relation)?.file.incremental?.by === 'content';
   if (how.by === 'content') return (input) => isCompared(input) || (how.parcels === 'outline' && input === 'core.parcel');
   if (how.by === 'members') {

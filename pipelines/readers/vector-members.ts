@@ -343,7 +343,7 @@ async function lastText({ path, size }: Probe): Promise<string> {
   return (await bytesAt(path, Math.max(0, size - LAST_BYTES), Math.min(size, LAST_BYTES))).toString('utf8');
 }
 
-/** Returns the field names of a dBASE table. The field descriptors start at byte 32, have 32 bytes each, and end with 0x0D. */
+/** Returns the field names of a dBASE table. The list of field descriptors starts at byte 32 and ends with the byte 0x0D. Each descriptor has 32 bytes. */
 function dbfFields(head: Buffer): string[] {
   const names: string[] = [];
   for (let at = 32; at + 32 <= head.length && head[at] !== 0x0d; at += 32) {

@@ -217,7 +217,7 @@ export async function installations(path: readonly string[]): Promise<{ bin: str
 }
 
 /**
- * Shell script that runs the server. The end of the test run ends `cat`, even if the run is killed. Then the script removes the server and the server's files.
+ * Shell script that runs the server. `cat` ends when the test run ends, even if the run is killed. Then the script removes the server and the server's files.
  */
 const KEEPER = `
 "$1/postgres" -D "$2/data" >"$2/log" 2>&1 &

@@ -333,7 +333,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('is refused to a name that resolves to a private address at connection time', async () => {
+  it('is refused if the name of its target resolves to a private address at connection time', async () => {
     const lookup: LookupFunction = (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     server.routes.set(ROUTE, status(302, { location: `http://files.example.org:${new URL(server.url).port}/secret` }));
     expect((await fetchOne({ lookup })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE', detail: expect.stringContaining('files.example.org with the private address 127.0.0.1') as string });

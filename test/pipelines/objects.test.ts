@@ -188,7 +188,7 @@ describeDatabase('a database with a published region', (engine) => {
 
   it(`is reported as damaged and is repaired after ${Object.keys(damages).join(', ')}`, () => repaired(Object.values(damages)));
 
-  it('is reported as damaged and is repaired after a single random damage', () => repaired([random.pick(Object.values(damages))]));
+  it('is reported as damaged and is repaired after one random kind of damage', () => repaired([random.pick(Object.values(damages))]));
 
   it('is repaired after the API schema and a regional schema were dropped', async () => {
     await service.database.query('drop schema api cascade');
