@@ -1,5 +1,6 @@
 /** Reads users' CSV tables, whose delimiter and encoding are detected, and writes CSV. */
 import { openCsv, peekRows, type CsvOptions, type CsvReader } from '../formats/csv.ts';
+import { withStart } from '../formats/streams.ts';
 import type { Cell } from './columns.ts';
 
 export type Delimiter = CsvOptions['delimiter'];
@@ -20,23 +21,12 @@ export interface Table extends CsvReader {
  * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `COLUMNS_TOO_MANY`, `ENCODING_WRONG`
  */
 export async function openTable(stream: AsyncIterable<Buffer>, at: string, fits: (header: readonly string[]) => boolean): Promise<Table> {
-  const chunks = stream[Symbol.asyncIterator]();
-  const held: Buffer[] = [];
-  let head = Buffer.alloc(0);
-  while (head.length < HEAD_BYTES && !head.includes('\n')) {
-    const next = await chunks.next();
-    if (next.done === true) break;
-    held.push(next.value);
-    head = Buffer.concat([head, next.value]);
-  }
+  const { start, all } = await withStart(stream, { most: HEAD_BYTES, until: '\n' });
+  const head = Buffer.concat(start);
   const headers = DELIMITERS.map((delimiter) => ({ delimiter, header: peekRows(head, delimiter, 1)[0] ?? [] }));
   const most = Math.max(...headers.map(({ header }) => header.length));
   const delimiter = (headers.find(({ header }) => fits(header)) ?? headers.find(({ header }) => header.length === most))?.delimiter ?? ',';
-  const all = async function* (): AsyncGenerator<Buffer, void, undefined> {
-    yield* held;
-    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
-  };
-  return { ...await openCsv(all(), { at, delimiter, keepsAllRows: true }), delimiter };
+  return { ...await openCsv(all, { at, delimiter, keepsAllRows: true }), delimiter };
 }
 
 /** Returns a CSV record (RFC 4180) that ends with a line feed. Null becomes an empty field. */

@@ -8,7 +8,7 @@ import { TextDecoder } from 'node:util';
 import type { CsvError, Info } from 'csv-parse';
 import { MappaleError, inputError } from '../errors.ts';
 import { ODD_TEXT, withoutDoubles } from './malformed-text.ts';
-import { isUtf8 } from './streams.ts';
+import { isUtf8, withStart } from './streams.ts';
 import { TableEnd } from './table-end.ts';
 
 /**
@@ -65,22 +65,11 @@ interface Parsed {
 const MOST_HEAD_CHARACTERS = 65_536;
 
 /**
- * Reads the start of a text, and returns the line ends to expect: carriage returns (old Macintosh programs) if the start contains no line feed. Otherwise both
- * LF and CR LF, because a file from several programs may contain both. Without this list, the parser would accept only the line end of the first line.
+ * Returns the line ends to expect: carriage returns (old Macintosh programs) if the start of the text contains no line feed. Otherwise both LF and CR LF,
+ * because a file from several programs may contain both. Without this list, the parser would accept only the line end of the first line.
  */
-async function lineEndsOf(pieces: AsyncGenerator<string, void, undefined>): Promise<{ readonly head: string; readonly lineEnds: readonly string[] }> {
-  let head = '';
-  while (!head.includes('\n') && head.length < MOST_HEAD_CHARACTERS) {
-    const next = await pieces.next();
-    if (next.done === true) break;
-    head += next.value;
-  }
-  return { head, lineEnds: head.includes('\r') && !head.includes('\n') ? ['\r'] : ['\r\n', '\n'] };
-}
-
-async function* joined(head: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
-  yield head;
-  yield* rest;
+function lineEndsOf(start: string): string[] {
+  return start.includes('\r') && !start.includes('\n') ? ['\r'] : ['\r\n', '\n'];
 }
 
 /**
@@ -91,21 +80,19 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
   const { at } = options;
   // Imports the parser on demand, because most commands read no CSV.
   const { CsvError, parse } = await import('csv-parse');
-  const pieces = decoded(stream, at);
-  const { head, lineEnds } = await lineEndsOf(pieces);
+  const { start, all } = await withStart(decoded(stream, at), { most: MOST_HEAD_CHARACTERS, until: '\n' });
   const parser = parse({
     delimiter: options.delimiter,
     quote: options.quote === null ? false : '"',
     info: true,
     raw: true,
     relax_column_count: true,
-    record_delimiter: [...lineEnds],
+    record_delimiter: lineEndsOf(start.join('')),
     skip_empty_lines: true,
-    skip_records_with_empty_values: options.keepsAllRows !== true,
     max_record_size: MAX_RECORD_CHARACTERS,
   });
   // The callback prevents an unhandled error. The iteration below receives the error from the parser.
-  pipeline(Readable.from(joined(head, pieces)), parser, () => undefined);
+  pipeline(Readable.from(all), parser, () => undefined);
   const iterator = (parser as AsyncIterable<Parsed, undefined>)[Symbol.asyncIterator]();
   const next = async (): Promise<Parsed | null> => {
     try {
@@ -115,20 +102,22 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     }
   };
 
-  let start = await next();
-  while (start?.record.every((cell) => cell.trim() === '') === true) start = await next();
-  const first = checkedHeader(start, at);
+  let line = await next();
+  while (line !== null && isBlank(line)) line = await next();
+  const first = checkedHeader(line, at);
   const header = first.record;
   const unnamed = header.flatMap((name, index) => (name.trim() === '' ? [index] : []));
 
   async function* records(): AsyncGenerator<CsvRecord> {
-    const end = new TableEnd(header.length);
+    const end = new TableEnd();
     try {
       for (let parsed = await next(); parsed !== null; parsed = await next()) {
         const { record, info, raw } = parsed;
-        // Only the last line of a file can lack a line end.
-        if (options.keepsAllRows !== true && !/[\r\n]$/.test(raw)) end.check(record, `${at}:${info.lines}`);
-        end.take(record);
+        if (options.keepsAllRows !== true) {
+          if (isBlank(parsed)) continue;
+          // Only the last line of a file can lack a line end.
+          end.take(record, header.length, /[\r\n]$/.test(raw) ? null : `${at}:${info.lines}`);
+        }
         yield { line: info.lines, values: record, raw: lineOf(raw), problem: problemOf(record, header, unnamed) };
       }
     } finally {
@@ -136,6 +125,11 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     }
   }
   return { header, headerLine: first.info.lines, records, close: () => void parser.destroy() };
+}
+
+/** Returns whether all fields are blank, as in the lines that spreadsheet programs add at the end. */
+function isBlank({ record }: Parsed): boolean {
+  return record.every((cell) => cell.trim() === '');
 }
 
 /** Returns the header line after checking it. @throws input errors `CSV_EMPTY`, `COLUMNS_TOO_MANY` */

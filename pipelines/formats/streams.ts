@@ -26,6 +26,32 @@ export async function* utf8Text(stream: AsyncIterable<Buffer>, wrong: (cause: un
   yield decode();
 }
 
+/**
+ * Reads the start of a stream.
+ * @param most number of bytes or characters after which the start ends
+ * @param until text after which the start ends, within one chunk; null for none
+ * @returns the whole chunks of the start, and a stream of all chunks. The start is empty if the stream is empty
+ */
+export async function withStart<Chunk extends Buffer | string>(
+  stream: AsyncIterable<Chunk>, { most, until = null }: { readonly most: number; readonly until?: string | null },
+): Promise<{ readonly start: readonly Chunk[]; readonly all: AsyncIterable<Chunk> }> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const start: Chunk[] = [];
+  let length = 0;
+  for (let isEnough = false; !isEnough;) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    start.push(next.value);
+    length += next.value.length;
+    isEnough = length >= most || (until !== null && next.value.includes(until));
+  }
+  async function* all(): AsyncGenerator<Chunk, void, undefined> {
+    yield* start;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  return { start, all: all() };
+}
+
 /** Yields the chunks of a stream unchanged. @param count receives the number of bytes of the stream so far, before each chunk is yielded */
 export async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer, void, undefined> {
   let bytes = 0;

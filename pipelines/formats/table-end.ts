@@ -9,31 +9,26 @@ const END_MARKS = /^[\s\0\x1a]*$/;
  * and an unknown number of lines is missing. A cut inside the last column, or exactly at a line end, cannot be detected.
  */
 export class TableEnd {
-  readonly #header: number;
   /** Number of columns of the widest record so far. In some tables, all records have fewer columns than the header. */
   #widest = 0;
   /** Length of the longest first cell so far. */
   #longestFirst = 0;
 
-  /** @param header number of columns in the header */
-  constructor(header: number) {
-    this.#header = header;
-  }
-
-  /** Takes note of a record. */
-  take(cells: readonly string[]): void {
+  /**
+   * Takes note of a record, and checks the last line if it has no line end. A single text that is longer than all first cells is a footer, such as `Fonte: …`,
+   * and is no error here. A shorter footer is refused, because a cut first cell looks the same.
+   * @param columns number of columns in the header
+   * @param openAt file and line of a line without a line end; null for any other line
+   * @throws input error `FILE_TRUNCATED`
+   */
+  take(cells: readonly string[], columns: number, openAt: string | null): void {
+    if (openAt !== null) this.#check(cells, columns, openAt);
     this.#widest = Math.max(this.#widest, cells.length);
     this.#longestFirst = Math.max(this.#longestFirst, cells[0]?.length ?? 0);
   }
 
-  /**
-   * Checks a last line that has no line end. A single text that is longer than all first cells is a footer, such as `Fonte: …`, and is no error here. A shorter
-   * footer is refused, because a cut first cell looks the same.
-   * @param at file and line in the message
-   * @throws input error `FILE_TRUNCATED`
-   */
-  check(cells: readonly string[], at: string): void {
-    const expected = this.#widest === 0 ? this.#header : Math.min(this.#header, this.#widest);
+  #check(cells: readonly string[], columns: number, at: string): void {
+    const expected = this.#widest === 0 ? columns : Math.min(columns, this.#widest);
     if (cells.length >= expected) return;
     const [first = ''] = cells;
     if (cells.length === 1 && (END_MARKS.test(first) || (this.#longestFirst > 0 && first.length > this.#longestFirst))) return;

@@ -97,7 +97,7 @@ export interface CurrentFiles {
 /** Region of each current comune, by cadastral code; empty if no list of comuni is loaded. */
 export type Register = ReadonlyMap<string, number>;
 
-const NOTHING: CurrentFiles = { files: [], ties: [], elsewhere: [], replaced: [] };
+export const NOTHING: CurrentFiles = { files: [], ties: [], elsewhere: [], replaced: [] };
 
 /**
  * Returns the files that may be current, without forgotten files. If a source loaded the same bytes twice, only the later load counts, even if the file was

@@ -4,7 +4,7 @@ import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { PARCEL_LAYERS, tableOf, type Relation } from '../contract/sql-files.ts';
-import { countable, currentFiles, currentPlaces, regionOf, type CurrentFiles, type LoadedFile, type Register } from './current-files.ts';
+import { NOTHING, countable, currentFiles, currentPlaces, regionOf, type CurrentFiles, type LoadedFile, type Register } from './current-files.ts';
 import { loadedFiles, releases as readReleases, type Release } from './ledger.ts';
 
 /** Layers of parcels and addresses. A region can be published if one of these layers has rows. */
@@ -18,8 +18,6 @@ const FOUNDATION: readonly Relation[] = [...PUBLISHABLE, COMUNI];
 export function mayWithhold({ layer }: Pick<RegisteredSource, 'layer'>): boolean {
   return layer.writes.some((relation) => FOUNDATION.includes(relation));
 }
-
-const NONE: CurrentFiles = { files: [], ties: [], elsewhere: [], replaced: [] };
 
 export class Inventory {
   readonly files: readonly LoadedFile[];
@@ -61,7 +59,7 @@ export class Inventory {
       const source = sourceOfLayer(this.#sources, relation);
       // Layers of parcels or addresses do not need `kept`, because each parcel and address is in one region only.
       const kept = region === 0 || source === undefined || mayWithhold(source) ? undefined : this.#keptComuni(region);
-      found = source === undefined ? NONE : currentFiles(this.files, source, { region, layer: tableOf(relation), register: this.register, kept });
+      found = source === undefined ? NOTHING : currentFiles(this.files, source, { region, layer: tableOf(relation), register: this.register, kept });
       this.#known.set(key, found);
     }
     return found;

@@ -81,10 +81,9 @@ export async function refuseFewer(
       const columns = placesOfLayer(sources, relation);
       const point = columns?.point;
       const losses = columns === null || point === undefined ? lostComuni(replacement)
-        : lossesOf(await pointsOfRegion(database, relation, { ...columns, point }, { region, replacement }));
-      for (const { figure, was, now, least, places } of losses) {
-        const comuni = firstNames(places.map((place) => (point === undefined ? place.place : describePoints(place, point))), NAMED);
-        const loss = { relation, file: file.name, figure, was, now, least, comuni };
+        : await lostPoints(database, relation, { ...columns, point }, { region, replacement });
+      for (const { comuni, ...counts } of losses) {
+        const loss = { relation, file: file.name, ...counts, comuni: firstNames(comuni, NAMED) };
         if (accept === null) throw fewerError(region, loss);
         accepted.push(loss);
       }
@@ -93,21 +92,24 @@ export async function refuseFewer(
   return accepted;
 }
 
+/** A loss, with the comuni concerned as text. */
+type NamedLoss = Omit<Loss, 'places'> & { readonly comuni: readonly string[] };
+
 /** Returns the loss of a file that may not lack any comune. */
-function lostComuni({ was, now }: Replacement): Loss[] {
-  const missing = [...was.places].filter((place) => !now.places.has(place)).sort();
+function lostComuni({ was, now }: Replacement): NamedLoss[] {
   if (now.places.size >= was.places.size) return [];
-  const places = missing.map((place) => ({ place, region: null, was: 1, now: 0, moved: 0 }));
-  return [{ figure: 'comuni', was: was.places.size, now: now.places.size, least: was.places.size, places }];
+  const comuni = [...was.places].filter((place) => !now.places.has(place)).sort();
+  return [{ figure: 'comuni', was: was.places.size, now: now.places.size, least: was.places.size, comuni }];
 }
 
-/** Counts the points of each comune of a region, before and after a replacement. */
-async function pointsOfRegion(
+/** Returns the losses of a list of points in a region. */
+async function lostPoints(
   database: Database, relation: Relation, columns: Parameters<typeof pointsByPlace>[2],
   { region, replacement: { was, now } }: { readonly region: number; readonly replacement: Replacement },
-): Promise<PointsOfPlace[]> {
-  const counted = await pointsByPlace(database, relation, columns, { was: was.files, now: now.files });
-  return counted.filter(({ place, region: stated }) => place !== '' && (was.places.has(place) || now.places.has(place)) && (stated ?? region) === region);
+): Promise<NamedLoss[]> {
+  const counted = (await pointsByPlace(database, relation, columns, { was: was.files, now: now.files }))
+    .filter(({ place, region: stated }) => place !== '' && (was.places.has(place) || now.places.has(place)) && (stated ?? region) === region);
+  return lossesOf(counted).map(({ places, ...loss }) => ({ ...loss, comuni: places.map((place) => describePoints(place, columns.point)) }));
 }
 
 /** Returns the name of a comune and the number of its points, such as `CB AGNONE (21 points, now 0)`. */

@@ -129,7 +129,7 @@ class Lines {
   #split: Split | null = null;
   #columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   #width = 0;
-  #end = new TableEnd(0);
+  readonly #end = new TableEnd();
   number = 0;
 
   constructor(member: MemberSink, at: string) {
@@ -143,8 +143,7 @@ class Lines {
     if (BLANK_LINE.test(text)) return;
     if (this.#split === null || this.#columns === null) return this.#header(text);
     const values = this.#split(text);
-    if (isOpen) this.#end.check(values, `${this.#at}:${this.number}`);
-    this.#end.take(values);
+    this.#end.take(values, this.#width, isOpen ? `${this.#at}:${this.number}` : null);
     const reject = (code: string, message: string): void => this.#member.reject({ position: this.number, code, message, raw: text.replace(/\r$/, '') });
     if (values.length !== this.#width) return reject('column_count', `expected ${this.#width} fields, found ${values.length}`);
     const fields = fieldsOf(values, this.#columns);
@@ -160,7 +159,6 @@ class Lines {
     this.#split = splitter(text);
     const names = this.#split(text);
     this.#width = names.length;
-    this.#end = new TableEnd(this.#width);
     this.#columns = expectColumns(names, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${this.#at}:${this.number}` }).reportTo(this.#member);
   }
 }

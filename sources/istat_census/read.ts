@@ -35,8 +35,8 @@ export const INDICATOR_FILE = /(?:^|\/)(?![.~])(?=[^/]*\.(?:xlsx|csv)$)(?:R\d{2}
 export function editionOf(names: readonly string[], fileName: string): number | null {
   if (!resembles(names, INDICATOR_EDITIONS)) return null;
   // Other years in the name, such as the year of the download, are not the year of the data.
-  const published = /(?<!\d)(20\d\d)_sezioni/i.exec(fileName)?.[1];
-  const named = [...fileName.matchAll(/(?<!\d)(20\d\d)(?!\d)/g)].map((match) => Number(published ?? match[1])).at(-1);
+  const year = /(?<!\d)(20\d\d)_sezioni/i.exec(fileName)?.[1] ?? [...fileName.matchAll(/(?<!\d)(20\d\d)(?!\d)/g)].at(-1)?.[1];
+  const named = year === undefined ? undefined : Number(year);
   const later = SINCE_2023.some((name) => names.includes(name));
   if (!later && named !== undefined && named !== 2021) {
     throw inputError('the edition of the census indicators is unclear', {

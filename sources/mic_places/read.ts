@@ -2,6 +2,7 @@
 import { comuneKey } from '../../pipelines/address/normalise.ts';
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, openCsv, resembles, type CsvOptions } from '../../pipelines/formats/csv.ts';
+import { withStart } from '../../pipelines/formats/streams.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { regionOfPlate } from '../../pipelines/contract/regions.ts';
 import type { InputFile, Sink } from '../../pipelines/contract/source.ts';
@@ -33,15 +34,9 @@ function streetOf(address: string | null, comune: string | null): string | null 
  * `ENCODING_WRONG`, `COLUMNS_CHANGED`
  */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  const chunks = openFile(file, sink)[Symbol.asyncIterator]();
-  const first = await chunks.next();
-  const head = first.done === true ? Buffer.alloc(0) : first.value;
-  async function* all(): AsyncGenerator<Buffer> {
-    yield head;
-    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
-  }
-  const delimiter = delimiterOf(head.toString('latin1'));
-  const reader = await openCsv(all(), { at: file.name, delimiter });
+  const { start, all } = await withStart(openFile(file, sink), { most: 1 });
+  const delimiter = delimiterOf(Buffer.concat(start).toString('latin1'));
+  const reader = await openCsv(all, { at: file.name, delimiter });
   const { header } = reader;
   const editions = [ANSWER, PUBLISHED].find((each) => resembles(header, each));
   try {

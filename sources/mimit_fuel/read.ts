@@ -18,12 +18,15 @@ export function separatorOf(header: string): '|' | ';' {
 }
 
 /**
- * Splits a line into cells. The publisher writes no quotes around cells, but a spreadsheet program writes quotes around a cell that contains the separator.
- * Otherwise, only the name of the station may contain the separator.
- * @param name index of the name @returns the cells, or null if the line has fewer cells than the header
+ * Returns the cells of a record. The publisher writes no quotes around cells, but a spreadsheet program writes quotes around a cell that contains the
+ * separator. Otherwise, only the name of the station may contain the separator.
+ * @param cells texts between the separators of the line
+ * @param name index of the name
+ * @returns one cell for each column, or null if the line has fewer cells than the header
  */
-function recordOf(line: string, separator: '|' | ';', { width, name }: { readonly width: number; readonly name: number }): string[] | null {
-  const cells = line.split(separator);
+function recordOf(
+  line: string, cells: readonly string[], { separator, width, name }: { readonly separator: '|' | ';'; readonly width: number; readonly name: number },
+): readonly string[] | null {
   if (cells.length <= width) return cells.length < width ? null : cells;
   const quoted = cellsOf(line, separator);
   if (quoted.length === width) return quoted;
@@ -40,7 +43,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   let columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   let separator: '|' | ';' = '|';
   let width = 0;
-  let end = new TableEnd(width);
+  const end = new TableEnd();
   let records = 0;
   for await (const { number, text, isOpen } of linesOf(openFile(file, sink), file.name)) {
     if (number === 1) continue;
@@ -48,15 +51,13 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
       separator = separatorOf(text);
       const header = text.split(separator);
       width = header.length;
-      end = new TableEnd(width);
       columns = expectColumns(header, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${file.name}:${number}` }).reportTo(member);
       continue;
     }
     records += 1;
     const cells = text.split(separator);
-    if (isOpen) end.check(cells, `${file.name}:${number}`);
-    end.take(cells);
-    const values = recordOf(text, separator, { width, name: columns.indexes.name });
+    end.take(cells, width, isOpen ? `${file.name}:${number}` : null);
+    const values = recordOf(text, cells, { separator, width, name: columns.indexes.name });
     if (values === null) {
       member.reject({ position: number, code: 'column_count', message: `expected ${width} fields or more, found ${cells.length}`, raw: text });
       continue;

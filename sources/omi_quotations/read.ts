@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { outsideItaly } from '../../pipelines/readers/italy.ts';
 import { firstIssue } from '../../pipelines/readers/refusal.ts';
+import { withStart } from '../../pipelines/formats/streams.ts';
 import { TableEnd } from '../../pipelines/formats/table-end.ts';
 import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { expectColumns, type FoundColumns } from '../../pipelines/formats/csv.ts';
@@ -125,7 +126,7 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   let title = null as Title | null;
   let titleLine = '';
   let header: Header | null = null;
-  let end = new TableEnd(0);
+  const end = new TableEnd();
   let readers: Readers = [];
   let member = null as MemberSink | null;
   let records = 0;
@@ -146,8 +147,6 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
       if (member === null || header === null) {
         header = headerOf(title.kind, line, at);
         readers = readersOf(title.kind, header.columns);
-        // A complete record has an empty cell after its closing semicolon.
-        end = new TableEnd(header.width + 1);
         member = await sink.member({ ...facts, envelope: { before: `${titleLine}\n${line.text}\n`, after: '\n' } });
         header.columns.reportTo(member);
         continue;
@@ -155,9 +154,9 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
       if (!CONTENT.test(line.text)) continue;
       records += 1;
       const cells = line.text.split(';');
-      if (line.isOpen) end.check(cells, `${at}:${line.number}`);
-      end.take(cells);
-      readRecord(title, header, readers, line, member);
+      // A complete record has an empty cell after its closing semicolon.
+      end.take(cells, header.width + 1, line.isOpen ? `${at}:${line.number}` : null);
+      readRecord(title, header, readers, { line, cells }, member);
     }
     await member?.drain();
   }
@@ -180,8 +179,9 @@ function headerOf(kind: Kind, line: Line, at: string): Header {
   const mapped = Object.fromEntries(Object.keys(fieldsOfKind(kind)).map((column) => [column, column]));
   return { columns: expectColumns(cells, { mapped, ignored: manifest.ignored, editions: { [kind]: HEADERS[kind] }, at: `${at}:${line.number}` }), width: cells.length };
 }
-function readRecord(title: Title, { columns, width }: Header, readers: Readers, line: Line, member: MemberSink): void {
-  const cells = line.text.split(';');
+function readRecord(
+  title: Title, { columns, width }: Header, readers: Readers, { line, cells }: { readonly line: Line; readonly cells: readonly string[] }, member: MemberSink,
+): void {
   const reject = (code: string, message: string): void => member.reject({ position: line.number, code, message, raw: line.text });
   // The empty text after the closing semicolon is not a cell.
   const isClosed = cells.length > 1 && cells.at(-1)?.trim() === '';
@@ -228,16 +228,8 @@ const HEAD_BYTES = 65_536;
 
 async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, context: Context): Promise<{ readonly networkLinks: number }> {
   const { sink, at } = context;
-  const iterator = chunks[Symbol.asyncIterator]();
-  const first: Buffer[] = [];
-  let size = 0;
-  while (size < HEAD_BYTES) {
-    const next = await iterator.next();
-    if (next.done === true) break;
-    first.push(next.value);
-    size += next.value.length;
-  }
-  const head = new MixedDecoder().write(Buffer.concat(first));
+  const { start, all } = await withStart(chunks, { most: HEAD_BYTES });
+  const head = new MixedDecoder().write(Buffer.concat(start));
   const documentName = /<Document>\s*<name>([^<]*)<\/name>/.exec(head)?.[1] ?? '';
   const document = parseDocumentName(documentName);
   const semester = document?.semester ?? semesterOfName(context.name);
@@ -268,11 +260,8 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
     },
   });
   const decoder = new MixedDecoder();
-  for (const chunk of first) reader.write(decoder.write(chunk));
-  for (;;) {
-    const next = await iterator.next();
-    if (next.done === true) break;
-    reader.write(decoder.write(next.value));
+  for await (const chunk of all) {
+    reader.write(decoder.write(chunk));
     await member.drain();
   }
   reader.write(decoder.end());

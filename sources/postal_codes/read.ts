@@ -1,6 +1,7 @@
 /** Reads one file of the operator: a table of comuni and postal codes (CSV, JSON), or polygons with a postal code. */
 import { expectColumns, fieldsOf, normaliseHeader, openCsv, type ExpectedColumns } from '../../pipelines/formats/csv.ts';
 import { jsonArray } from '../../pipelines/formats/json-array.ts';
+import { withStart } from '../../pipelines/formats/streams.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { firstIssue, refusalOf } from '../../pipelines/readers/refusal.ts';
 import type { InputFile, MemberFacts, MemberSink, Sink } from '../../pipelines/contract/source.ts';
@@ -79,15 +80,9 @@ function expectedOf(used: ReturnType<typeof columnsOf>, at: string): ExpectedCol
 }
 
 async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
-  const chunks = stream[Symbol.asyncIterator]();
-  const first = await chunks.next();
-  const head = first.done === true ? Buffer.alloc(0) : first.value;
-  async function* all(): AsyncGenerator<Buffer> {
-    yield head;
-    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
-  }
-  const delimiter = delimiterOf(firstLine(head.toString('latin1')));
-  const reader = await openCsv(all(), { at, delimiter });
+  const { start, all } = await withStart(stream, { most: 1 });
+  const delimiter = delimiterOf(firstLine(Buffer.concat(start).toString('latin1')));
+  const reader = await openCsv(all, { at, delimiter });
   const used = columnsOf(reader.header.map(normaliseHeader));
   const columns = expectColumns(reader.header, expectedOf(used, at));
   const member = await sink.member({ ...facts, envelope: { before: `${reader.header.join(delimiter)}\n`, after: '\n' } });

@@ -19,19 +19,17 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ path: '', size: file.size });
   let columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   let width = 0;
-  let end = new TableEnd(width);
+  const end = new TableEnd();
   let records = 0;
   for await (const { number, text, isOpen } of linesOf(openFile(file, sink), file.name)) {
     const cells = cellsOf(markEntities(text), ';').map(withoutEntities);
     if (columns === null) {
       columns = expectColumns(cells, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS, at: `${file.name}:${number}` }).reportTo(member);
       width = cells.length;
-      end = new TableEnd(width);
       continue;
     }
     records += 1;
-    if (isOpen) end.check(cells, `${file.name}:${number}`);
-    end.take(cells);
+    end.take(cells, width, isOpen ? `${file.name}:${number}` : null);
     if (cells.length !== width) {
       member.reject({ position: number, code: 'column_count', message: `expected ${width} fields, found ${cells.length}`, raw: text });
       continue;

@@ -50,49 +50,48 @@ offset 0
 -- statement: points_by_place
 -- Counts the points of each place in the superseded files ($2) and in the current files ($3) of a list of points. In each place, only the newest file counts,
 -- which is first in the array. A point moved if the current files have the point in other places only.
-with was as materialized (
+with listed as (
   select
+    f.file_id,
+    f.age,
+    false as is_now
+  from unnest($2::int4[]) with ordinality as f (file_id, age)
+  union all
+  select
+    f.file_id,
+    f.age,
+    true
+  from unnest($3::int4[]) with ordinality as f (file_id, age)
+),
+point as materialized (
+  select
+    is_now,
     place,
     id,
     min(region) as region
   from (
     select
+      f.is_now,
       coalesce(l.:"place", '') as place,
       l.:"id" as id,
       coalesce((:"l.region")::int2, core.region_of_istat_code(:"l.istat_code")) as region,
-      array_position($2::int4[], m.file_id) as age,
-      min(array_position($2::int4[], m.file_id)) over (partition by coalesce(l.:"place", '')) as least_age
-    from :"table" l
-    join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
+      f.age,
+      min(f.age) over (partition by f.is_now, coalesce(l.:"place", '')) as least_age
+    from listed f
+    join ledger.member m using (file_id)
+    join :"table" l on l.member_id = coalesce(m.row_member_id, m.member_id)
     where l.release_id = any ($1::int4[])
-      and m.file_id = any ($2::int4[])
   ) r
   where age = least_age
   group by
+    is_now,
     place,
     id
 ),
 now as materialized (
-  select
-    place,
-    id,
-    min(region) as region
-  from (
-    select
-      coalesce(l.:"place", '') as place,
-      l.:"id" as id,
-      coalesce((:"l.region")::int2, core.region_of_istat_code(:"l.istat_code")) as region,
-      array_position($3::int4[], m.file_id) as age,
-      min(array_position($3::int4[], m.file_id)) over (partition by coalesce(l.:"place", '')) as least_age
-    from :"table" l
-    join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
-    where l.release_id = any ($1::int4[])
-      and m.file_id = any ($3::int4[])
-  ) r
-  where age = least_age
-  group by
-    place,
-    id
+  select *
+  from point
+  where is_now
 ),
 before as (
   select
@@ -100,13 +99,14 @@ before as (
     min(w.region) as region,
     count(*) as points,
     count(*) filter (where n.id is null and k.id is not null) as moved
-  from was w
+  from point w
   left join now n on n.place = w.place
     and n.id = w.id
   left join (
     select distinct id
     from now
   ) k on k.id = w.id
+  where not w.is_now
   group by w.place
 ),
 after as (

@@ -128,8 +128,8 @@ describe('a zip of vector files', () => {
 describe('a zip that a desktop system packed again', () => {
   const attributes = Buffer.concat([Buffer.from('0005160700020000', 'hex'), Buffer.from('Mac OS X        '), Buffer.alloc(98)]);
   const litterOf = (path: string): string[] => {
-    const beside = path.replace(/[^/]*$/, '._$&');
-    return [beside, `__MACOSX/${beside}`, path.replace(/[^/]*$/, '.DS_Store'), path.replace(/[^/]*$/, 'Thumbs.db'), 'desktop.ini'];
+    const attributesFile = path.replace(/[^/]*$/, '._$&');
+    return [attributesFile, `__MACOSX/${attributesFile}`, path.replace(/[^/]*$/, '.DS_Store'), path.replace(/[^/]*$/, 'Thumbs.db'), 'desktop.ini'];
   };
 
   it('is read like the original zip, without the files that the system added', async () => {
