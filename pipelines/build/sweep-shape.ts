@@ -3,6 +3,7 @@
  * two adjacent areas. If the common border passes through the centre of a cell, the cell belongs to the area on the east or south.
  */
 
+import { viewOf } from '../formats/wkb.ts';
 import type { Project } from './sweep-projection.ts';
 
 /** North-western corner and cell size of a grid, in the units of the CRS. */
@@ -66,6 +67,7 @@ export class Shape {
 
   #read(wkb: Buffer, { west, north, cellWidth, cellHeight }: CellGrid, project: Project): void {
     const corner = this.#corner;
+    const view = viewOf(wkb);
     const type = wkb.readUInt32LE(1);
     if (wkb[0] !== LITTLE_ENDIAN || (type !== MULTI_POLYGON && type !== 3)) throw new Error(`expected the WKB of an area, found type ${type}`);
     this.#ends.length = 0;
@@ -81,7 +83,7 @@ export class Shape {
           this.#ys = grown(this.#ys, n + corners);
         }
         for (let end = n + corners; n < end; n += 1, at += 16) {
-          project(wkb.readDoubleLE(at), wkb.readDoubleLE(at + 8), corner);
+          project(view.getFloat64(at, true), view.getFloat64(at + 8, true), corner);
           this.#xs[n] = (corner[0]! - west) / cellWidth;
           this.#ys[n] = (north - corner[1]!) / cellHeight;
         }

@@ -3,6 +3,8 @@
  * XML allows neither. The reader keeps holes (`innerBoundaryIs`) and all parts of a `MultiGeometry`.
  */
 import { ElementReader, type Element, type FoundElement } from './elements.ts';
+import { readPoints } from './kml-points.ts';
+import { viewOf } from './wkb.ts';
 
 /** Coordinates of a ring in degrees (EPSG:4326): longitude, latitude, longitude, latitude, … */
 export type Ring = readonly number[];
@@ -151,17 +153,8 @@ function partOf(polygon: Element, raw: FoundElement['raw']): Part {
  * @returns the ring, or the ring's fault as `code: expected … found …`
  */
 export function parseCoordinates(text: string): Ring | string {
-  const ring: number[] = [];
-  for (const tuple of text.split(/\s+/)) {
-    if (tuple === '') continue;
-    const comma = tuple.indexOf(',');
-    const second = tuple.indexOf(',', comma + 1);
-    const lon = comma > 0 ? Number(tuple.slice(0, comma)) : Number.NaN;
-    const latText = tuple.slice(comma + 1, second === -1 ? undefined : second);
-    const lat = latText === '' ? Number.NaN : Number(latText);
-    if (!Number.isFinite(lon) || !Number.isFinite(lat)) return `coordinate_malformed: expected lon,lat,height, found ${JSON.stringify(tuple.slice(0, 60))}`;
-    ring.push(lon, lat);
-  }
+  const ring = readPoints(text);
+  if (typeof ring === 'string') return ring;
   const size = ring.length;
   if (ring[0] !== ring[size - 2] || ring[1] !== ring[size - 1]) ring.push(...ring.slice(0, 2));
   const corners = new Set<string>();
@@ -178,6 +171,7 @@ export function multiPolygon(polygons: readonly (readonly Ring[])[]): Buffer {
     for (const ring of rings) size += 4 + ring.length * 8;
   }
   const bytes = Buffer.allocUnsafe(size);
+  const view = viewOf(bytes);
   bytes[0] = 1;
   let at = bytes.writeUInt32LE(0x20000006, 1);
   at = bytes.writeUInt32LE(4326, at);
@@ -188,7 +182,10 @@ export function multiPolygon(polygons: readonly (readonly Ring[])[]): Buffer {
     at = bytes.writeUInt32LE(rings.length, at);
     for (const ring of rings) {
       at = bytes.writeUInt32LE(ring.length / 2, at);
-      for (const value of ring) at = bytes.writeDoubleLE(value, at);
+      for (const value of ring) {
+        view.setFloat64(at, value, true);
+        at += 8;
+      }
     }
   }
   return bytes;

@@ -5,40 +5,51 @@ const WITH_SRID = 0x20000000;
 /** Maps the WKB types MultiCurve (11) and MultiSurface (12) to MultiLineString (5) and MultiPolygon (6), for geometries whose members are all straight. */
 const LINEAR: Readonly<Record<number, number>> = { 11: 5, 12: 6 };
 
+/** Returns a view of the bytes. Reading a number from the view is faster than from the `Buffer`. */
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 /**
  * Visits the geometries and positions in WKB or EWKB, until a callback returns a result that is not null. @param position called with the offset of each
  * position @param geometry called with the type of each geometry and the offset of the type @returns the first result that is not null, or null
  */
 export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geometry: (type: number, at: number) => T | null = () => null): T | null {
+  const view = viewOf(wkb);
   let at = 0;
-  const counted = (each: () => T | null): T | null => {
-    const count = wkb.readUInt32LE(at);
+  const nextCount = (): number => {
     at += 4;
-    for (let left = count; left > 0; left -= 1) {
+    return view.getUint32(at - 4, true);
+  };
+  const repeated = (each: () => T | null): T | null => {
+    for (let left = nextCount(); left > 0; left -= 1) {
       const found = each();
       if (found !== null) return found;
     }
     return null;
   };
-  const point = (): T | null => {
-    at += 16;
-    return position(at - 16);
+  const positions = (count: number): T | null => {
+    for (const end = at + count * 16; at < end; at += 16) {
+      const found = position(at);
+      if (found !== null) return found;
+    }
+    return null;
   };
-  const line = (): T | null => counted(point);
+  const line = (): T | null => positions(nextCount());
   const walk = (): T | null => {
-    const type = wkb.readUInt32LE(at + 1);
+    const type = view.getUint32(at + 1, true);
     const found = geometry(type, at + 1);
     if (found !== null) return found;
     at += (type & WITH_SRID) === 0 ? 5 : 9;
     switch (type & 0xff) {
       case 1:
-        return point();
+        return positions(1);
       case 2:
         return line();
       case 3:
-        return counted(line);
+        return repeated(line);
       default:
-        return counted(walk);
+        return repeated(walk);
     }
   };
   return walk();
@@ -51,7 +62,8 @@ export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geom
  */
 export function checkWkb(wkb: Buffer): string | null {
   // A double is infinity or NaN if all bits of its exponent are 1. This test is faster than reading the double.
-  const isNumber = (at: number): boolean => (wkb.readUInt16LE(at + 6) & 0x7ff0) !== 0x7ff0;
+  const view = viewOf(wkb);
+  const isNumber = (at: number): boolean => (view.getUint16(at + 6, true) & 0x7ff0) !== 0x7ff0;
   return walkWkb(wkb, (at) => (isNumber(at) && isNumber(at + 8) ? null : 'a coordinate is not a number'), (type, at) => {
     const linear = LINEAR[type];
     if (linear !== undefined) wkb.writeUInt32LE(linear, at);
@@ -136,16 +148,16 @@ type MultiPolygon = { readonly type: 'MultiPolygon'; readonly coordinates: numbe
 
 /** Converts a multipolygon in little-endian WKB to GeoJSON, without changing the coordinates. */
 export function multiPolygonOf(wkb: Uint8Array): MultiPolygon {
-  const bytes = Buffer.from(wkb.buffer, wkb.byteOffset, wkb.byteLength);
+  const view = viewOf(wkb);
   let at = 5;
   const counted = <T>(each: () => T): T[] => {
-    const count = bytes.readUInt32LE(at);
+    const count = view.getUint32(at, true);
     at += 4;
     return Array.from({ length: count }, each);
   };
   const position = (): number[] => {
     at += 16;
-    return [bytes.readDoubleLE(at - 16), bytes.readDoubleLE(at - 8)];
+    return [view.getFloat64(at - 16, true), view.getFloat64(at - 8, true)];
   };
   const polygon = (): number[][][] => {
     // Skips the byte order and the type of the member.

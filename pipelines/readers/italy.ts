@@ -1,5 +1,5 @@
 /** Checks whether coordinates are in Italy. All sources use these functions, and therefore refuse the same positions with the same messages. */
-import { walkWkb } from '../formats/wkb.ts';
+import { viewOf, walkWkb } from '../formats/wkb.ts';
 import { isNoData } from './no-data.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -60,8 +60,9 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
  * `geometryOutsideItaly` checks do not need this check, because that function also refuses such coordinates.
  */
 export function noDataAmong(ewkb: Buffer): Refusal | null {
+  const view = viewOf(ewkb);
   return walkWkb(ewkb, (at) => {
-    const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
+    const [x, y] = [view.getFloat64(at, true), view.getFloat64(at + 8, true)];
     // Calls `isNoData` only for negative numbers, because the function is slow and maps have millions of vertices.
     const hasNone = !Number.isFinite(x) || !Number.isFinite(y) || (x < 0 && isNoData(x)) || (y < 0 && isNoData(y));
     return hasNone ? { code: 'coordinates_no_data', message: `expected coordinates, found ${x} and ${y}` } : null;
@@ -81,8 +82,9 @@ export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
   const italy = isInDegrees(srid) ? ITALY : srid === 3035 ? ITALY_LAEA : null;
   if (italy === null) return metresMisplaced(ewkb);
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  const view = viewOf(ewkb);
   walkWkb(ewkb, (at) => {
-    const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
+    const [x, y] = [view.getFloat64(at, true), view.getFloat64(at + 8, true)];
     [west, south, east, north] = [Math.min(west, x), Math.min(south, y), Math.max(east, x), Math.max(north, y)];
     return null;
   });
@@ -100,5 +102,6 @@ export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
  * simple feature in XY.
  */
 export function geometryOutsideItaly(ewkb: Buffer): Refusal | null {
-  return walkWkb(ewkb, (at) => outsideItaly(ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)));
+  const view = viewOf(ewkb);
+  return walkWkb(ewkb, (at) => outsideItaly(view.getFloat64(at, true), view.getFloat64(at + 8, true)));
 }

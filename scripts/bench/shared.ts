@@ -116,7 +116,7 @@ export async function settle(database: Database): Promise<void> {
 // --- The program -----------------------------------------------------------------------------------------------------
 
 /** Folder of the compiled program, which `compileProgram` writes. */
-const COMPILED = join(ROOT, '.mappale', 'bench');
+export const COMPILED = join(ROOT, '.mappale', 'bench');
 const PROGRAM = join(COMPILED, 'pipelines', 'mappale.mjs');
 
 /** Compiles the program that the benchmarks run, because users run the compiled program. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { KmlReader, multiPolygon, parseCoordinates, type Placemark } from '../../pipelines/formats/kml.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
 import { parseDocumentName, parseTitle } from './schema.ts';
 import source from './source.ts';
@@ -168,6 +169,26 @@ describe('a KML reader', () => {
     ['14;41', 'coordinate_malformed: expected lon,lat,height, found "14;41"'],
   ])('reads the text of the ring %j as %j', (coordinates, expected) => {
     expect(parseCoordinates(coordinates)).toEqual(expected);
+  });
+
+  it('reads each number of a ring as the nearest floating-point number, in any decimal form and between any white space', () => {
+    const random = randomOf('numbers of a ring');
+    const digits = (count: number): string => Array.from({ length: count }, () => random.below(10)).join('');
+    const form = (): string => {
+      const sign = random.pick(['', '', '-', '+']);
+      const whole = digits(random.below(17));
+      const fraction = digits(random.below(17));
+      const plain = fraction === '' ? random.pick([whole, `${whole}.`]) : `${whole}.${fraction}`;
+      return `${sign}${plain.length > 1 ? plain : '0'}${random.pick(['', '', '', 'e1', 'E-7'])}`;
+    };
+    for (let ring = 0; ring < 2_000; ring += 1) {
+      // Most rings have only plain decimals, and the other rings have numbers in any form.
+      const number = ring % 4 === 0 ? form : () => `${random.pick(['', '-'])}${digits(1 + random.below(3))}.${digits(1 + random.below(13))}`;
+      const numbers = Array.from({ length: 8 }, number);
+      const points = Array.from({ length: 4 }, (_, i) => `${numbers[i * 2]},${numbers[i * 2 + 1]}${random.pick(['', ',0', ',12.5', ','])}`);
+      const text = `${random.pick(['', '\n'])}${points.join(random.pick([' ', '\n', '\r\n', '\t', '\u00a0', '\u2028']))}${random.pick(['', ' ', '\n'])}`;
+      expect(parseCoordinates(text), text).toEqual([...numbers.map(Number), ...numbers.slice(0, 2).map(Number)]);
+    }
   });
 
   it('writes a multipolygon as EWKB with the expected bytes', () => {

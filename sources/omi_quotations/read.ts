@@ -349,9 +349,8 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
  * Sardinian zone has a part off Africa).
  */
 function misplaced(ring: readonly number[]): string | null {
-  for (const [i, lon] of ring.entries()) {
-    if (i % 2 === 1) continue;
-    const fault = outsideItaly(lon, ring[i + 1] ?? Number.NaN);
+  for (let i = 0; i < ring.length; i += 2) {
+    const fault = outsideItaly(ring[i] ?? Number.NaN, ring[i + 1] ?? Number.NaN);
     if (fault !== null) return `${fault.code === 'outside_italy' ? 'part_outside_italy' : fault.code}: ${fault.message}`;
   }
   return null;

@@ -7,7 +7,7 @@ import { childEnvironment } from '../harness/environment.ts';
 import { ROOT } from '../harness/architecture/project.ts';
 
 /** Scripts that only other scripts start. */
-const INTERNAL = ['scripts/bench/stage.ts', 'scripts/help.ts'];
+const INTERNAL = ['scripts/help.ts'];
 const SCRIPTS = readdirSync(join(ROOT, 'scripts'), { recursive: true, encoding: 'utf8' }).map((name) => join('scripts', name))
   .filter((file) => /\.(?:ts|sh)$/.test(file) && !INTERNAL.includes(file) && /parseArgs|process\.argv|"\$\{?1/.test(readFileSync(join(ROOT, file), 'utf8'))).sort();
 
