@@ -18,8 +18,8 @@ interface BodyLimits {
 
 /**
  * Checks the key of a request and reads its body.
- * @throws ApiError `INVALID_PARAMS` for a body that is too long; 401, 403 and 429 for the key; `RATE_LIMITED` and `SERVICE_UNAVAILABLE` for too many bodies;
- * `REQUEST_TIMEOUT` for a late or interrupted body; MappaleError
+ * @throws ApiError `INVALID_PARAMS` for a body that is too long or compressed; 401, 403 and 429 for the key; `RATE_LIMITED` and `SERVICE_UNAVAILABLE` for too
+ * many bodies; `REQUEST_TIMEOUT` for a late or interrupted body; MappaleError
  */
 export type Receive = (request: IncomingMessage, applicant: Parameters<Identify>[0], limits: BodyLimits) => Promise<Buffer>;
 
@@ -30,6 +30,9 @@ export function bodyQueue(): FairQueue {
 
 export function receiver(identify: Identify, takeSlot: TakeSlot): Receive {
   return async (request, applicant, limits) => {
+    if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+      throw invalidParameter('content-encoding', 'identity, which means a body without compression', 'is not supported');
+    }
     if (Number(request.headers['content-length'] ?? 0) > limits.mostBytes) throw tooLong(limits);
     const slot = await takeSlot(await identify(applicant));
     if (slot === 'own') {

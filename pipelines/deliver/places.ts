@@ -11,7 +11,7 @@ export const STATUSES = {
   approximate: 'only the street or a nearby number of the address was found; no parcel is returned',
   not_found: 'no parcel matches, although the region is published',
   not_loaded: 'the row names a place in a region that is not published',
-  gone: 'a parcel with this fid was published earlier and no longer exists',
+  gone: 'the parcel with this fid or reference was published earlier and no longer exists',
   invalid: 'the key of the row is not valid',
 } as const;
 

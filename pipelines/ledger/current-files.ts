@@ -136,8 +136,9 @@ function isWhole(file: LoadedFile): boolean {
  */
 function narrowness(file: LoadedFile): number {
   if (isWhole(file)) return file.region === null ? 0 : 1;
-  const named = new Set(file.held.flatMap(({ named: is, places }) => (is ? places : [])));
-  return named.size === 1 ? 3 : 2;
+  const named = file.held.filter((held) => held.named && held.places.length > 0);
+  const [first] = named[0]?.places ?? [];
+  return first !== undefined && named.every(({ places }) => places.every((place) => place === first)) ? 3 : 2;
 }
 
 /**

@@ -168,18 +168,29 @@ begin
       from asked a
       left join there t on t.reference = a.reference
       left join there u on u.reference = core.upper_case(a.reference)
+    ),
+    gone as (
+      select
+        f.place,
+        case when json_array_length(g.successors) = 1 then (g.successors #>> '{0,fid}')::int4 end as successor_fid
+      from found f
+      cross join lateral api.parcels_of_reference(array[f.reference, core.upper_case(f.reference)]) g
+      where f.fid is null
+        and g.successors is not null
     )
-    select json_agg(json_build_array(f.place, f.fid, f.candidates, r.region_code))
+    select json_agg(json_build_array(f.place, f.fid, f.candidates, r.region_code, g.place is not null, g.successor_fid))
     from found f
     left join core.comune c on f.fid is null and c.belfiore = left(f.reference, 4)
     -- For a land register, the region follows from the beginning of the reference, IT.TN or IT.BZ.
     cross join lateral (select api.unpublished_region(coalesce(c.region_code, case when f.fid is null and f.reference ~ '^IT[.](TN|BZ)[.]' then 4 end)) as region_code) r
+    left join gone g using (place)
     where f.fid is not null
+      or g.place is not null
       or r.region_code is not null
   );
 end
 $$;
-comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference, as written or else in upper case. Element region is the code of the comune''s region if that region is not published';
+comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: the parcel of each national cadastral reference, as written or else in upper case. Element region is the code of the comune''s region if that region is not published. Element retired is true if no published parcel has the reference but an earlier parcel had it. Element successor is the fid of the only published parcel that replaced the parcels with the reference';
 
 create or replace function api.parcels_of_labels(
   p_places int4[], p_comuni text[], p_names text[], p_sections text[], p_sheets text[], p_labels text[], out publication text, out answer text

@@ -70,6 +70,12 @@ describeDatabase('uploads:', (engine) => {
     expect(service.warned).toEqual([]);
   });
 
+  it('a compressed upload is refused with 400, and an upload with the encoding identity is accepted', async () => {
+    const key = await service.token();
+    expect(await statusOf(await send(`${head(key, 'Content-Encoding: gzip', 'Content-Length: 6')}fid\n1\n`))).toBe(400);
+    expect(await statusOf(await send(`${head(key, 'Content-Encoding: identity', 'Content-Length: 6')}fid\n1\n`))).toBe(200);
+  });
+
   it('an upload that takes too long gets 408 and is not counted against the hourly limit', async () => {
     const key = await service.token();
     const timer = globalThis.setTimeout;

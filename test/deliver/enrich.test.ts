@@ -96,19 +96,20 @@ describeEngines('enriching a table', (engine) => {
          (select count(*)::int4 from core.parcel t where t.belfiore = p.belfiore and t.sheet = p.sheet and t.section is not distinct from p.section and upper(t.label) = upper(p.label)) as twins
        from core.parcel p where p.fid % 4 = 0 order by p.fid`,
     );
-    await database.query("insert into core.parcel_register (region_code, reference, fid, retired_on, successor_fid) values (14, 'A001_000100.1', 1499999998, date '2026-01-01', $1)", [parcels[0]!.fid]);
+    await database.query("insert into core.parcel_register (region_code, reference, fid, retired_on, successor_fid) values (14, 'A001_000100.1', 1499999998, date '2026-01-01', $1), (14, 'A001_000100.2', 1499999997, date '2026-01-01', null)", [parcels[0]!.fid]);
     const byFid = await enrich(['fid', ...parcels.map(({ fid }) => fid), 1_499_999_998, 1_499_999_999, 1_200_000_000, 2_100_000_000, 'x'].join(LF));
     expect(byFid.rows.map(({ mappale_fid }) => mappale_fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '', '', '']);
     expect(byFid.rows.slice(-5).map(({ status, reason }) => [status, reason])).toEqual([
       ['gone', `its successor is ${parcels[0]!.fid}`], ['not_found', ''], ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['invalid', 'fid: expected a whole number up to 2147483647'],
     ]);
-    const byReference = await enrich(['Riferimento catastale', ...parcels.map(({ reference }) => reference), 'X998_000100.1', 'Z999_000100.1', 'IT.TN.001.5'].join(LF));
-    expect(byReference.rows.map(({ fid }) => fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '']);
+    const byReference = await enrich(['Riferimento catastale', ...parcels.map(({ reference }) => reference), 'X998_000100.1', 'Z999_000100.1', 'IT.TN.001.5', 'A001_000100.1', 'a001_000100.1', 'A001_000100.2'].join(LF));
+    expect(byReference.rows.map(({ fid }) => fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '', '', '', '']);
     const inLowerCase = await enrich(['cadastral_reference', ...parcels.map(({ reference }) => reference.toLowerCase())].join(LF));
     expect(parcels.some(({ label }) => label !== label.toLowerCase())).toBe(true);
     expect(inLowerCase.rows.map(({ fid }) => fid)).toEqual(parcels.map(({ fid }) => String(fid)));
-    expect(byReference.rows.slice(-3).map(({ status, reason }) => [status, reason])).toEqual([
+    expect(byReference.rows.slice(-6).map(({ status, reason }) => [status, reason])).toEqual([
       ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['not_loaded', 'Trentino-Alto Adige is not published'],
+      ['gone', `its successor is ${parcels[0]!.fid}`], ['gone', `its successor is ${parcels[0]!.fid}`], ['gone', 'no successor is known'],
     ]);
     const byLabel = await enrich(['comune,sezione,foglio,particella', ...parcels.map(({ belfiore, section, sheet, label }) => `${belfiore},${section ?? ''},${sheet},${label.toLowerCase()}`),
       'X998,,1,1', 'Nowhere,,1,1', `${parcels[0]!.belfiore},,9999,1`, `${parcels[0]!.belfiore},,,1`, `${parcels[0]!.belfiore},,one,1`].join(LF));
