@@ -37,7 +37,7 @@ export default defineConfig(
   {
     // The innermost loops read bytes and columns by position, within bounds that the loop ensures. Checks for undefined would slow the loops down.
     files: [
-      'sources/ade_cadastre/scan.ts', 'sources/anncsu_addresses/scan.ts', 'sources/egms_vertical/read.ts', 'pipelines/build/sweep-*.ts', 'pipelines/formats/kml-points.ts',
+      'sources/ade_cadastre/scan.ts', 'sources/anncsu_addresses/scan.ts', 'sources/egms_vertical/read.ts', 'pipelines/build/sweep-*.ts', 'pipelines/formats/{decimal,kml-points}.ts',
       'sql/sections/*/sweep.ts',
     ],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },

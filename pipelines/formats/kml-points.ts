@@ -1,16 +1,11 @@
 /** Parses the text of `<coordinates>` in KML. Perimeters have millions of points, so points of the usual form are parsed from bytes. */
+import { decimalOf, type DecimalForm } from './decimal.ts';
 
 const SPACE = 0x20;
 const COMMA = 0x2c;
-const MINUS = 0x2d;
-const DOT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
 
-/** Maximum number of digits for which every integer is exact as a floating-point number. */
-const MOST_DIGITS = 15;
-/** Powers of ten. Each power is exact as a floating-point number. */
-const POWERS = Array.from({ length: MOST_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
+/** Form of coordinates in degrees. */
+const DEGREES: DecimalForm = { sign: 'minus', whole: 3, fraction: 12 };
 
 /**
  * Parses points of the form `lon,lat,0`, separated by white space.
@@ -45,12 +40,13 @@ function plainPoints(text: string): number[] | null {
   // Bytes are read faster than the characters of a string.
   const bytes = Buffer.from(text);
   for (let at = afterSpace(bytes, 0); at < bytes.length; at = afterSpace(bytes, at)) {
-    const lonEnd = afterNumber(bytes, at);
-    const latEnd = bytes[lonEnd] === COMMA ? afterNumber(bytes, lonEnd + 1) : -1;
-    const end = latEnd === -1 ? -1 : afterPoint(bytes, latEnd);
-    if (end === -1) return null;
-    points.push(decimal(bytes, at, lonEnd), decimal(bytes, lonEnd + 1, latEnd));
-    at = end;
+    const lonEnd = numberEnd(bytes, at);
+    const latEnd = numberEnd(bytes, lonEnd + 1);
+    const lon = decimalOf(bytes, at, lonEnd, DEGREES);
+    const lat = decimalOf(bytes, lonEnd + 1, latEnd, DEGREES);
+    if (bytes[lonEnd] !== COMMA || Number.isNaN(lon) || Number.isNaN(lat)) return null;
+    points.push(lon, lat);
+    for (at = latEnd; at < bytes.length && !isSpace(bytes[at]!); at += 1) if (bytes[at]! > 0x7e) return null;
   }
   return points;
 }
@@ -65,40 +61,9 @@ function afterSpace(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-function afterDigits(bytes: Uint8Array, from: number): number {
+/** Returns the index of the next comma or white space, or the end of the text. */
+function numberEnd(bytes: Uint8Array, from: number): number {
   let at = from;
-  while (at < bytes.length && bytes[at]! >= ZERO && bytes[at]! <= NINE) at += 1;
+  while (at < bytes.length && bytes[at] !== COMMA && !isSpace(bytes[at]!)) at += 1;
   return at;
-}
-
-/** Returns the end of a plain decimal, or −1 if there is none or if it has more than `MOST_DIGITS` digits. */
-function afterNumber(bytes: Uint8Array, from: number): number {
-  const first = bytes[from] === MINUS ? from + 1 : from;
-  const whole = afterDigits(bytes, first);
-  if (whole === first) return -1;
-  if (bytes[whole] !== DOT) return whole - first <= MOST_DIGITS ? whole : -1;
-  const end = afterDigits(bytes, whole + 1);
-  return end > whole + 1 && end - first - 1 <= MOST_DIGITS ? end : -1;
-}
-
-/** Returns the end of a point whose latitude ends at `from`, or −1 if more of the latitude follows or if the point has a character that is not ASCII. */
-function afterPoint(bytes: Uint8Array, from: number): number {
-  let at = from;
-  if (at < bytes.length && bytes[at] !== COMMA && !isSpace(bytes[at]!)) return -1;
-  for (; at < bytes.length && !isSpace(bytes[at]!); at += 1) if (bytes[at]! > 0x7e) return -1;
-  return at;
-}
-
-/** Returns the value of a plain decimal. The quotient of two exact numbers is the floating-point number nearest to the decimal, as from `Number`. */
-function decimal(bytes: Uint8Array, from: number, to: number): number {
-  const isNegative = bytes[from] === MINUS;
-  let value = 0;
-  let fraction = 0;
-  for (let at = isNegative ? from + 1 : from; at < to; at += 1) {
-    const byte = bytes[at]!;
-    if (byte === DOT) fraction = to - at - 1;
-    else value = value * 10 + byte - ZERO;
-  }
-  if (fraction > 0) value /= POWERS[fraction]!;
-  return isNegative ? -value : value;
 }

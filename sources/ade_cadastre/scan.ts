@@ -9,6 +9,7 @@
  */
 import { ITALY } from '../../pipelines/readers/italy.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
+import { viewOf } from '../../pipelines/formats/wkb.ts';
 import { PARCEL_GML_ID, PARCEL_ID } from './schema.ts';
 
 /** EPSG code of RDN2008, whose axes are latitude and longitude, in this order. */
@@ -167,7 +168,7 @@ export class ParcelScanner {
   /** Sets the buffer that the next calls read. */
   use(bytes: Uint8Array): void {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = viewOf(bytes);
   }
 
   /**
@@ -320,7 +321,7 @@ export class ParcelScanner {
   /** Updates the view of the writer's buffer. The writer replaces the buffer when the buffer grows and when a chunk is sent. */
   #look(): void {
     const { buffer } = this.#writer;
-    if (this.#out.buffer !== buffer.buffer) this.#out = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+    if (this.#out.buffer !== buffer.buffer) this.#out = viewOf(buffer);
   }
 
   #grow(): void {

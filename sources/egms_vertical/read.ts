@@ -4,6 +4,7 @@
  */
 import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
+import { decimalOf, type DecimalForm } from '../../pipelines/formats/decimal.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
 import { lineTooLong } from '../../pipelines/readers/delimited-lines.ts';
@@ -14,8 +15,6 @@ import { CELL_M, COLUMNS, EDITIONS, FIELDS, HEIGHT_M, MAX_ACCELERATION_MM_YEAR2,
 const LF = 0x0a;
 const CR = 0x0d;
 const COMMA = 0x2c;
-const POINT = 0x2e;
-const MINUS = 0x2d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Maximum length of a line. A line has about 2 kB, and a file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 1 << 20;
@@ -27,8 +26,9 @@ const LEAST_OF_LEVEL_2 = 2;
 /** Number of rows from which values of added columns are sampled. */
 const SAMPLED_ROWS = 100;
 const DATE = /^(?:19|20)\d{6}$/;
-/** Powers of ten that are exact in a double. */
-const TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
+/** Forms of the numbers that the fast path reads. */
+const METRES: DecimalForm = { sign: 'none', whole: 7, fraction: 0 };
+const MEASURED: DecimalForm = { sign: 'minus', whole: 7, fraction: 6 };
 
 /** Parsed header: the positions of the needed fields, and the dates of the series. */
 export interface Header {
@@ -270,14 +270,14 @@ class TileRows {
     const to = this.#to;
     if (to[0]! - from[0]! !== 10) return false;
     for (let at = from[0]!; at < to[0]!; at += 1) if (!isBase62(buffer[at]!)) return false;
-    const easting = decimalOf(buffer, from[1]!, to[1]!, 'digits');
-    const northing = decimalOf(buffer, from[2]!, to[2]!, 'digits');
+    const easting = decimalOf(buffer, from[1]!, to[1]!, METRES);
+    const northing = decimalOf(buffer, from[2]!, to[2]!, METRES);
     if (!(easting % CELL_M === CELL_M / 2 && northing % CELL_M === CELL_M / 2 && easting < MAX_COORDINATE_M && northing < MAX_COORDINATE_M)) return false;
-    const height = decimalOf(buffer, from[3]!, to[3]!, 'decimal');
-    const rmse = decimalOf(buffer, from[4]!, to[4]!, 'decimal');
-    const velocity = decimalOf(buffer, from[5]!, to[5]!, 'decimal');
-    const velocityStd = decimalOf(buffer, from[6]!, to[6]!, 'decimal');
-    const acceleration = decimalOf(buffer, from[7]!, to[7]!, 'decimal');
+    const height = decimalOf(buffer, from[3]!, to[3]!, MEASURED);
+    const rmse = decimalOf(buffer, from[4]!, to[4]!, MEASURED);
+    const velocity = decimalOf(buffer, from[5]!, to[5]!, MEASURED);
+    const velocityStd = decimalOf(buffer, from[6]!, to[6]!, MEASURED);
+    const acceleration = decimalOf(buffer, from[7]!, to[7]!, MEASURED);
     // NaN fails every comparison.
     if (!(rmse >= 0 && velocityStd >= 0 && velocity <= MAX_VELOCITY_MM_YEAR && velocity >= -MAX_VELOCITY_MM_YEAR)) return false;
     if (!(height >= HEIGHT_M[0] && height <= HEIGHT_M[1] && acceleration <= MAX_ACCELERATION_MM_YEAR2 && acceleration >= -MAX_ACCELERATION_MM_YEAR2))
@@ -329,35 +329,4 @@ class TileRows {
 
 function isBase62(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
-}
-
-/**
- * Parses a plain number, and returns NaN for any other text. A number has 1 to 7 digits before the point. In the form `decimal`, it may have a leading minus
- * and up to 6 decimals. The mantissa and the power of ten are exact in a double, so the quotient is the nearest double, the same as from `Number`.
- */
-function decimalOf(buffer: Buffer, from: number, to: number, form: 'digits' | 'decimal'): number {
-  let at = from;
-  let negative = false;
-  if (form === 'decimal' && buffer[at] === MINUS) {
-    negative = true;
-    at += 1;
-  }
-  let mantissa = 0;
-  let digits = 0;
-  let decimals = -1;
-  for (; at < to; at += 1) {
-    const byte = buffer[at]!;
-    if (byte >= 0x30 && byte <= 0x39) {
-      mantissa = mantissa * 10 + (byte - 0x30);
-      if (decimals >= 0) decimals += 1;
-      else digits += 1;
-    } else if (form === 'decimal' && byte === POINT && decimals < 0) {
-      decimals = 0;
-    } else {
-      return Number.NaN;
-    }
-  }
-  if (digits < 1 || digits > 7 || decimals === 0 || decimals > 6) return Number.NaN;
-  const value = decimals > 0 ? mantissa / TEN[decimals]! : mantissa;
-  return negative ? -value : value;
 }
