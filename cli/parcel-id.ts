@@ -17,7 +17,7 @@ export async function findParcel({ database }: Context, id: string): Promise<num
 }
 
 /** Returns the fid of the published parcel with a reference. @throws MappaleError `NOT_FOUND`, `GONE` (exit 2) */
-export async function publishedFid(ask: Ask, reference: string): Promise<number> {
+async function publishedFid(ask: Ask, reference: string): Promise<number> {
   // Text in PostgreSQL cannot contain the character NUL.
   if (reference.includes('\0')) throw notFound(reference);
   const { fid, successors } = await ask<{ fid: number | null; successors: readonly { fid: number }[] | null }>(
@@ -41,8 +41,8 @@ export async function goneParcel(ask: Ask, id: string, fid: number): Promise<Map
   return retired === null ? notFound(id) : gone(id, retired.successor_fid);
 }
 
-/** @param successor fid of the only published parcel with the same geometry, or null */
-function gone(id: string, successor: number | null): MappaleError {
+/** Returns the error for a retired parcel. @param successor fid of the only published parcel with the same geometry, or null */
+export function gone(id: string, successor: number | null): MappaleError {
   return new MappaleError(`parcel ${id} is no longer published`, {
     code: 'GONE', kind: 'usage',
     detail: successor === null ? 'it has no single successor, because no published parcel or more than one has the same geometry' : `its successor is ${successor}, with the same geometry in another comune or region`,

@@ -9,7 +9,7 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import type { Ask } from '../pipelines/deliver/columns.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { resultsInOrder } from '../pipelines/parallel.ts';
-import { asFid, goneParcel, publishedFid } from './parcel-id.ts';
+import { asFid, gone, goneParcel, notFound } from './parcel-id.ts';
 
 /** Maximum number of bytes of a line that are read. The rest of a longer line is skipped. All identifiers are shorter than this limit. */
 const MOST_BYTES = 1024;
@@ -61,21 +61,23 @@ interface Answered {
   readonly isFound: boolean;
 }
 
-type FindFid = (id: string) => number | null;
+/** Returns the fid of a published parcel, or a fid unchanged. @throws MappaleError `NOT_FOUND`, `GONE` */
+type FindFid = (id: string) => number;
 
-/**
- * Looks up all references in a chunk of lines with one query. Returns a function that maps an input to its fid; null if no parcel is found.
- * @throws MappaleError (kind `database`)
- */
+/** Looks up all references in a chunk of lines with one query. @throws MappaleError (kind `database`) */
 async function fidsOf(ask: Ask, lines: readonly Line[]): Promise<FindFid> {
   // Text in PostgreSQL cannot contain the character NUL.
   const isReference = ({ input, isCut }: Line): boolean => !isCut && asFid(input) === null && !input.includes('\0');
   const references = [...new Set(lines.filter(isReference).map(({ input }) => plainReference(input)))];
-  if (references.length === 0) return asFid;
-  const { answer } = await ask<{ answer: string | null }>('select answer from api.parcels_of_references($1)', [references]);
-  const found = JSON.parse(answer ?? '[]') as (readonly [place: number, fid: number | null, ...unknown[]])[];
-  const fids = new Map(found.map(([place, fid]) => [references[place - 1], fid]));
-  return (id) => asFid(id) ?? fids.get(plainReference(id)) ?? null;
+  const { answer } = references.length === 0 ? { answer: null } : await ask<{ answer: string | null }>('select answer from api.parcels_of_references($1)', [references]);
+  const found = JSON.parse(answer ?? '[]') as (readonly [place: number, fid: number | null, candidates: number, region: number | null, retired: boolean, successor: number | null])[];
+  const byReference = new Map(found.map(([place, fid, , , retired, successor]) => [references[place - 1], { fid, retired, successor }]));
+  return (id) => {
+    const { fid, retired, successor } = byReference.get(plainReference(id)) ?? { fid: null, retired: false, successor: null };
+    const published = asFid(id) ?? fid;
+    if (published === null) throw retired ? gone(id, successor) : notFound(id);
+    return published;
+  };
 }
 
 /** @throws MappaleError (kind `database`) */
@@ -83,7 +85,7 @@ async function answer(reader: Reader, { input, isCut }: Line, findFid: FindFid, 
   try {
     if (isCut) throw tooLong();
     const ask: Ask = (...asked) => reader.call(...asked);
-    const fid = findFid(input) ?? await publishedFid(ask, input);
+    const fid = findFid(input);
     const { answer: text } = await parcelRecord(reader, fid, sections);
     if (text === null) throw await goneParcel(ask, input, fid);
     // Line ends in the JSON text occur only between values, never in a string, so they can be replaced by spaces.
