@@ -246,22 +246,30 @@ export function factName({ file, section, writes }: SqlFile): string {
   return section === null || made === undefined ? file : `${SECTION_FOLDER}/${tableOf(made)}.sql`;
 }
 
-/** File of the compiled program with precomputed digests of SQL texts. The keys are hashes of the texts, so an edited file has no stored digest. */
+/**
+ * File of the compiled program with precomputed results about SQL texts: digests, and the functions that a text calls. The keys are hashes of the texts, so an
+ * edited file has no stored result.
+ */
 export const DIGESTS_FILE = 'sql/digests.json';
 
-const digests = new Map<string, string>(IS_COMPILED ? Object.entries(JSON.parse(readFileSync(join(ROOT, DIGESTS_FILE), 'utf8')) as Record<string, string>) : []);
+const results = new Map<string, string>(IS_COMPILED ? Object.entries(JSON.parse(readFileSync(join(ROOT, DIGESTS_FILE), 'utf8')) as Record<string, string>) : []);
 
-/** Returns the digests of all SQL texts that this process used, sorted by key. The build writes these digests to `DIGESTS_FILE`. */
+/** Returns the results for all SQL texts that this process used, sorted by key. The build writes these results to `DIGESTS_FILE`. */
 export function computedDigests(): Readonly<Record<string, string>> {
-  return Object.fromEntries([...digests].sort());
+  return Object.fromEntries([...results].sort());
 }
 
-/** Returns the digest of a transformed text. Digests are cached, because every region uses the same files. */
+/** Returns the stored result for a text, or computes and stores the result. @param question name of the result */
+function once(question: string, text: string, compute: () => string): string {
+  const key = sha256(`${question} ${text}`);
+  const result = results.get(key) ?? compute();
+  results.set(key, result);
+  return result;
+}
+
+/** Returns the digest of a transformed text. */
 function digestOf(text: string, form: (text: string) => string): string {
-  const key = sha256(`${form.name} ${text}`);
-  const digest = digests.get(key) ?? sha256(form(text));
-  digests.set(key, digest);
-  return digest;
+  return once(form.name, text, () => sha256(form(text)));
 }
 
 /** Files of `sql/functions`. Each process reads these files only once, because every file that builds a table is searched for calls of their functions. */
@@ -294,8 +302,11 @@ export function calledFunctions(file: SqlFile): SqlFile[] {
 function functionsCalledIn(text: string): SqlFile[] {
   const named = (read ??= readSqlFolder('sql/functions')).filter(({ writes }) => writes.some((name) => text.includes(tableOf(name))));
   if (named.length === 0) return [];
-  const words = ` ${effectiveSql(text)} `;
-  return named.filter(({ writes }) => writes.some((name) => words.includes(` ${name.replace('.', ' . ')} ( `)));
+  const called = once(`calls of ${named.flatMap(({ writes }) => writes).join(' ')}`, text, () => {
+    const words = ` ${effectiveSql(text)} `;
+    return named.filter(({ writes }) => writes.some((name) => words.includes(` ${name.replace('.', ' . ')} ( `))).map(({ file }) => file).join(' ');
+  }).split(' ');
+  return named.filter(({ file }) => called.includes(file));
 }
 
 /** Returns the digest of a file without comments, layout, the statements `comment on …` and the word `unlogged`. */

@@ -68,7 +68,7 @@ export function definedFunctions({ file, text }: SqlFile): DefinedFunction[] {
   });
 }
 
-/** Removes comments and layout, like `sql/statements/objects.sql`. */
+/** Removes comments and blanks, like `sql/statements/objects.sql`. */
 function normalBody(body: string): string {
-  return body.replace(/--[^\n]*/g, '').replace(/\s+/g, ' ').replace(/ ?([^\p{L}\p{N}_ ']) ?/gu, '$1');
+  return body.replace(/--[^\n]*/g, '').replace(/[ \n\t\r]/g, '');
 }
