@@ -80,10 +80,12 @@ export function foundObjects(session: Pick<Session, 'query'>): Promise<Found[]> 
  * @returns missing and different objects; empty if `expectedObjects` returns null
  */
 export async function damageOf(session: Session, parts: readonly Part[]): Promise<Damage[]> {
-  const expected = expectedObjects(parts);
-  if (expected === null) return [];
   const regions = await isDistributed(session) ? [] : await session.query<{ fid: number }>(statement('regions'));
-  return compare(expected, await foundObjects(session), regions.map(({ fid }) => regionOfFid(fid)));
+  // Computes the expected objects while the server lists the objects.
+  const finding = foundObjects(session);
+  const expected = expectedObjects(parts);
+  const found = await finding;
+  return expected === null ? [] : compare(expected, found, regions.map(({ fid }) => regionOfFid(fid)));
 }
 
 /**

@@ -36,9 +36,12 @@ interface ContextOptions {
  */
 export async function withContext<T>(options: ContextOptions, work: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig();
-  const sources = await loadSources();
   const log = options.log ?? makeLog(config, process.stderr);
+  // Loads the sources while the database is opened. If the database cannot be opened, only that error is reported.
+  const loading = loadSources();
+  loading.catch(() => undefined);
   return onDatabase(options.databaseUrl ?? config.databaseUrl, options.access, async (database) => {
+    const sources = await loading;
     if (options.access === 'write') await upgrade(database, sources, { distributed: config.distributed });
     else await requireCurrent(database, sources);
     return work(await contextOf(config, sources, database, log));
