@@ -37,8 +37,8 @@ routine as (
   select
     f.*,
     p.name as schema,
-    -- Removes comments and blanks from the body, because a file in which only comments changed is not applied again. `translate` takes a tenth of the time of
-    -- regular expressions, and every command that opens a database reads these bodies.
+    -- Removes comments and blanks from the body, because a file in which only comments or layout changed is not applied again. `translate` takes a tenth of
+    -- the time of regular expressions, and every command that writes reads these bodies.
     translate(regexp_replace(f.prosrc, '--[^\n]*', '', 'g'), E' \n\t\r', '') as body,
     format('%s.%s(%s)', p.name, f.proname, oidvectortypes(f.proargtypes)) as name
   from pg_proc f
