@@ -100,7 +100,7 @@ async function recordPublication(
 }
 
 /**
- * Publishes a region that passed its checks and the quality gate.
+ * Publishes a region that passed its checks and the quality gate, and releases the hold of an earlier rollback.
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) if readers locked the tables during every attempt
  * @throws HeldBack if the region was pinned or withdrawn during the run
  */
@@ -110,7 +110,7 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);
-    await mustNotBeHeld(session, region);
+    const wasRolledBack = await mustNotBeHeld(session, region);
     const before = await publishedTables(session, region);
     // For a withdrawn region, uses the tables of the last publication.
     const lasting = before.size > 0 ? statesOf(before, 'current') : statesOf(await publishedTables(session, region, 'previous'), 'previous');
@@ -124,14 +124,16 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     const exchanges = [...made].map(([relation, content]) => exchangeOf(relation, lasting.get(relation) ?? null, content));
     const swap = await noteSwap(session, region, publicationId, exchanges);
     await applyPatches(session, made, before);
-    return { before, lasting, publicationId, swap };
-  }, async (session, { before, lasting, publicationId, swap }) => {
+    return { before, lasting, publicationId, swap, wasRolledBack };
+  }, async (session, { before, lasting, publicationId, swap, wasRolledBack }) => {
     const parcels: Parcels = { made: made.get('core.parcel'), before: before.get('core.parcel'), lasting: lasting.get('core.parcel') };
     await retire(session, { swap, region }, parcels);
     await holdReaders(session, region);
     await swapHappens(session, swap);
     const tables = await exchangeTables(session, joined, gated, { publicationId, before, made });
     await recordPublication(session, joined, publicationId, tables);
+    // If the hold were released after this transaction, it would remain after a kill, and the hold of a rollback in the meantime would be released.
+    if (wasRolledBack) await releaseHold(session, region, 'rolled_back');
     const attached = new Set([...made].flatMap(([relation, content]) => ('place' in content ? [relation] : [])));
     if (attached.size > 0) await followRegion(session, region, attached);
     return { publicationId, tables };

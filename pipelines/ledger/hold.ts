@@ -35,12 +35,15 @@ export class HeldBack extends Error {
 
 /**
  * Refuses to publish a pinned or withdrawn region. Call inside the publishing transaction, so that setting a hold waits until the transaction ends.
- * @throws HeldBack if the region was pinned or withdrawn
+ * @returns true if the region has the hold of a rollback, which the transaction may release
+ * @throws HeldBack if the region was pinned or withdrawn, or rolled back in this moment
  */
-export async function mustNotBeHeld(session: Session, region: number): Promise<void> {
-  await session.query(ledger('lock_holds'));
+export async function mustNotBeHeld(session: Session, region: number): Promise<boolean> {
+  const isRolledBack = (await holds(session)).get(region)?.kind === 'rolled_back';
+  await session.query(ledger(isRolledBack ? 'lock_holds_to_release' : 'lock_holds'));
   const hold = (await holds(session)).get(region);
-  if (hold !== undefined && hold.kind !== 'rolled_back') throw new HeldBack(hold);
+  if (hold !== undefined && !(isRolledBack && hold.kind === 'rolled_back')) throw new HeldBack(hold);
+  return hold !== undefined;
 }
 
 /** Describes a hold: the kind, the user, the date and the reason. */

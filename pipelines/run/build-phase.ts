@@ -11,7 +11,7 @@ import { vintageText } from '../contract/vintage.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { bytesKey, type LoadedFile } from '../ledger/current-files.ts';
-import { HeldBack, releaseHold } from '../ledger/hold.ts';
+import { HeldBack } from '../ledger/hold.ts';
 import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
 import type { Acceptance } from '../ledger/ledger.ts';
 import { refuseFewer, refuseTies, unlistedComuni, type CurrentLayer, type Fewer } from '../ledger/places.ts';
@@ -166,7 +166,6 @@ async function buildOne(
   const fewer = await refuseFewer(database, sources, region, layers, options.accept);
   const accepted = acceptFewer(gated, fewer, { name, acceptance: options.accept, log });
   const made = await run.step('publish', name, () => publish(database, joined, accepted, { sources, runId: run.runId, parallel }));
-  await releaseHold(database, region, 'rolled_back');
   const notes = region === 0 ? [] : await unlistedComuni(database, sources, inventory, { region, name }, PUBLISHABLE);
   for (const note of notes) log.warn(note);
   const seconds = secondsSince(startedAt);

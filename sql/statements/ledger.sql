@@ -376,6 +376,10 @@ from ledger.hold
 -- Blocks changes to holds until this transaction ends.
 lock table ledger.hold in share mode
 
+-- statement: lock_holds_to_release
+-- Blocks changes to holds, but this transaction may release a hold. Two transactions with a share lock would wait for each other.
+lock table ledger.hold in share row exclusive mode
+
 -- statement: set_hold
 -- A rollback keeps a pin, even if the pin is set during the rollback.
 insert into ledger.hold as h (unit_code, kind, fingerprint, reason, held_by)

@@ -173,6 +173,26 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(after);
   });
 
+  it('are published in the transaction that releases the hold of a rollback', async () => {
+    await only(/^MOLISE/, ...LISTS);
+    await load();
+    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-01' });
+    await load();
+    await rollback(context.database, MOLISE, await openRun(context.database));
+    const before = await parcels();
+    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-02' });
+    await context.database.session((session) => session.script(
+      `create function public.keep_hold() returns trigger language plpgsql as $$ begin raise 'the hold stays'; end $$;
+       create trigger keep_hold before delete on ledger.hold for each row execute function public.keep_hold()`, 'test'));
+    await expect(load()).rejects.toThrow('the hold stays');
+    expect(await parcels()).toBe(before);
+    expect((await holds(context.database)).get(MOLISE)?.kind).toBe('rolled_back');
+    await context.database.query('drop trigger keep_hold on ledger.hold');
+    expect(codes(await load())).toEqual([]);
+    expect(await parcels()).toBeLessThan(before);
+    expect((await holds(context.database)).has(MOLISE)).toBe(false);
+  });
+
   it('are published for each region that ITALIA.zip contains', async () => {
     await only(/^MOLISE/, ...LISTS);
     await writeZip(at('ITALIA.zip'), [['MOLISE.zip', await readFile(at('MOLISE.zip')), { modified: '2026-07-01' }]]);
