@@ -36,7 +36,7 @@ export class HeldBack extends Error {
 /**
  * Refuses to publish a pinned or withdrawn region. Call inside the publishing transaction, so that setting a hold waits until the transaction ends.
  * @returns true if the region has the hold of a rollback, which the transaction may release
- * @throws HeldBack if the region was pinned or withdrawn, or rolled back in this moment
+ * @throws HeldBack if the region was pinned or withdrawn, or is rolled back while this function waits for the lock
  */
 export async function mustNotBeHeld(session: Session, region: number): Promise<boolean> {
   const isRolledBack = (await holds(session)).get(region)?.kind === 'rolled_back';
