@@ -102,7 +102,7 @@ async function recordPublication(
 /**
  * Publishes a region that passed its checks and the quality gate, and releases the hold of an earlier rollback.
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) if readers locked the tables during every attempt
- * @throws HeldBack if the region was pinned or withdrawn during the run
+ * @throws HeldBack if the region was pinned or withdrawn during the run, or is rolled back while the transaction begins
  */
 export async function publish(database: Database, joined: Joined, gated: Gated, { sources, runId, parallel }: PublishOptions): Promise<Published> {
   const { region } = joined;

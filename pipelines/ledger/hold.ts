@@ -23,7 +23,7 @@ export async function holds(session: Session): Promise<Map<number, Hold>> {
   return new Map(rows.map((row) => [row.region, row]));
 }
 
-/** Error that stops a publication because a user pinned or withdrew the region during the run. */
+/** Error that stops a publication because a user pinned, withdrew or rolled back the region during the run. */
 export class HeldBack extends Error {
   readonly hold: Hold;
 

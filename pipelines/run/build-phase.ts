@@ -37,7 +37,7 @@ export interface BuildReport {
 
 interface BuildPhase {
   readonly reports: readonly BuildReport[];
-  /** Messages about regions that a user pinned or withdrew during the build. */
+  /** Messages about regions that a user pinned, withdrew or rolled back during the build. */
   readonly heldBack: readonly string[];
 }
 
