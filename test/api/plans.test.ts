@@ -140,8 +140,10 @@ describeEngines('the REST API on a large region', (engine) => {
     const paths = questions['detail']!.map((path) => `${path}?include=${include}`);
     const scans = await scansOf(paths);
     const perRecord = new Map(scans.map(({ name, indexed }) => [name.replace(/_\d+_\d+$/, ''), indexed / paths.length]));
-    expect(perRecord.get('core.parcel')).toBe(1);
-    for (const [table, count] of perRecord) if (table.startsWith('section.')) expect([table, count]).toEqual([table, 1]);
+    // The planner may read both ends of an index each time it plans a statement again, which happens if other tests change many catalogs.
+    const once = expect.toSatisfy((count: number) => count >= 1 && count < 1.25);
+    expect(perRecord.get('core.parcel')).toEqual(once);
+    for (const [table, count] of perRecord) if (table.startsWith('section.')) expect([table, count]).toEqual([table, once]);
   });
 
   it('locks only partitions for a record, and returns the same record as a read from the tables of all regions', async () => {

@@ -217,10 +217,10 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     const SPARES = [16, 64, 256, 1024] as const;
     /** Steps that write to the database. */
     const STEPS = ['stage', 'load', 'join', 'publish'] as const;
-    /** SQL that fills the existing log segments except for 64 KiB. */
+    /** SQL that fills the existing log segments except for 64 KiB. A segment of 1,048,576 bytes has 1,045,488 bytes without the headers of its pages. */
     const USE_SEGMENTS = `select pg_logical_emit_message(false, 'full disk', repeat('-', greatest(1,
-      1048576 * (1 + (select count(*) from pg_ls_waldir() where name > pg_walfile_name(pg_current_wal_insert_lsn()) and name ~ '^[0-9A-F]{24}$'))
-        - (pg_current_wal_insert_lsn() - '0/0') % 1048576 - 65536)::int))`;
+      (1048576 * (1 + (select count(*) from pg_ls_waldir() where name > pg_walfile_name(pg_current_wal_insert_lsn()) and name ~ '^[0-9A-F]{24}$'))
+        - (pg_current_wal_insert_lsn() - '0/0') % 1048576 - 65536) * 1045488 / 1048576)::int))`;
     const disks: SmallDisk[] = [];
     afterAll(async () => {
       for (const disk of disks) await disk.unmount();
@@ -255,7 +255,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       await gate.shut(boundary);
       const machine = refresh(url, 1);
       if (await gate.reached(machine)) {
-        // The checkpoint removes old log segments now, so that the run cannot gain space by removing them.
+        // The checkpoint renames the old log segments now, so that the run cannot gain space by a checkpoint of its own.
         await server.admin('checkpoint');
         await disk.shrink(spareKib);
         await server.admin(USE_SEGMENTS);

@@ -21,10 +21,10 @@ wait
 `;
 
 /**
- * Settings of the server. Commits must survive a crash of the server. Only the protection against a crash of the machine is off. Log segments are small and are
- * not recycled, so that a small disk is full soon.
+ * Settings of the server. Commits must survive a crash of the server. Only the protection against a crash of the machine is off. Log segments are small, so
+ * that a small disk is full soon, and each of them is used again. A removed segment would keep its space until the last process closes the file.
  */
-const SETTINGS = ['wal_recycle=off', "listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
+const SETTINGS = ['min_wal_size=512MB', 'max_wal_size=1GB', "listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
 
 export class Server {
   readonly folder: string;
