@@ -87,12 +87,12 @@ export class MappaleError extends Error {
     return EXIT[this.kind];
   }
 
-  /** Returns a copy of this error with additional facts. */
-  knowing(more: Pick<ErrorFacts, 'at' | 'fix' | 'source' | 'region' | 'files'>): MappaleError {
+  /** Returns a copy of this error with additional or replaced facts. */
+  knowing(more: Pick<ErrorFacts, 'at' | 'hint' | 'fix' | 'source' | 'region' | 'files'>): MappaleError {
     const { code, kind, at, detail, hint, fix, data, source, region, files } = this;
     return new MappaleError(this.message, {
-      code, kind, detail, hint, data, cause: this.cause ?? this,
-      at: more.at ?? at, fix: more.fix ?? fix, source: more.source ?? source, region: more.region ?? region, files: more.files ?? files,
+      code, kind, detail, data, cause: this.cause ?? this,
+      at: more.at ?? at, hint: more.hint ?? hint, fix: more.fix ?? fix, source: more.source ?? source, region: more.region ?? region, files: more.files ?? files,
     });
   }
 

@@ -5,8 +5,9 @@
 import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { isDistributed } from '../db/distributed.ts';
-import { one, type Database, type Session } from '../db/index.ts';
+import { one, type Database } from '../db/index.ts';
 import { statementsOf, type Part } from '../db/statements.ts';
+import { uncountedUnits } from '../ledger/published.ts';
 import { changesOf, type ChangeLine, type ComparedParcels } from '../deliver/changes.ts';
 import { isDay } from '../readers/iso-date.ts';
 
@@ -43,18 +44,20 @@ type Counts = Record<ChangeLine['op'], number>;
  * @param unit ISTAT code of the region, or 0 for Italy
  */
 export async function countChanges(database: Database, unit: number): Promise<void> {
-  const swap = await database.session(async (session) => {
-    if (await isDistributed(session)) return null;
-    const found = await one<Swap>(session, statement('swap'), [unit]);
-    await addSources(session, found);
-    return found;
-  });
-  if (swap === null) return;
-  if (unit > 0) return countIn(database, { ...swap, region: unit });
+  if (await database.session(isDistributed)) return;
+  const { swap, publication, before } = await one<Swap>(database, statement('swap'), [unit]);
   // A publication of the tables of Italy leaves the publications of the regions unchanged.
-  for (const { region, publication } of await database.query<{ region: number; publication: number }>(statement('regions'))) {
-    await countIn(database, { swap: swap.swap, publication, before: publication, region });
-  }
+  const counted = unit > 0 ? [{ swap, publication, before, region: unit }]
+    : (await database.query<{ region: number; publication: number }>(statement('regions'))).map((each) => ({ swap, before: each.publication, ...each }));
+  for (const each of counted) await countIn(database, each);
+  await addSources(database, swap, publication);
+}
+
+/** Counts the changes of units whose last run ended before it counted them. @returns the units, as in `countChanges` */
+export async function countUncounted(database: Database): Promise<number[]> {
+  const units = await uncountedUnits(database);
+  for (const unit of units) await countChanges(database, unit);
+  return units;
 }
 
 async function countIn(database: Database, { swap, region, publication, before }: Counted): Promise<void> {
@@ -99,10 +102,11 @@ async function changesIn(
   return others.length === 0 ? redrawn : [...redrawn, ...await compare(others, SECTION_NAMES)];
 }
 
-async function addSources(session: Session, { swap, publication }: Swap): Promise<void> {
+/** Records the sources of a publication. They are recorded after the counts, so that counts are complete if there are sources. */
+async function addSources(database: Database, swap: number, publication: number | null): Promise<void> {
   if (publication === null) return;
-  const files = await session.query<{ source: string; vintages: readonly string[] }>(statement('files'), [publication]);
-  await session.query(statement('add_sources'), [swap, files.map(({ source }) => source), files.map(({ vintages }) => cutOff(vintages))]);
+  const files = await database.query<{ source: string; vintages: readonly string[] }>(statement('files'), [publication]);
+  await database.query(statement('add_sources'), [swap, files.map(({ source }) => source), files.map(({ vintages }) => cutOff(vintages))]);
 }
 
 /**

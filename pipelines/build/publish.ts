@@ -20,7 +20,7 @@ import { inParallel } from '../parallel.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { attribute, citationsOf } from './attribution.ts';
-import { countChanges } from './count-changes.ts';
+import { countChanges, countUncounted } from './count-changes.ts';
 import type { Gated } from './gate.ts';
 import { dropBuild, type Joined } from './join.ts';
 import { mustNotBeHeld, releaseHold, setHold } from '../ledger/hold.ts';
@@ -138,9 +138,19 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     if (attached.size > 0) await followRegion(session, region, attached);
     return { publicationId, tables };
   });
-  await dropBuild(database, region);
-  await countChanges(database, region);
+  await afterSwap(async () => {
+    await dropBuild(database, region);
+    await countChanges(database, region);
+  });
   return published;
+}
+
+/** Runs work that follows a change of what is published. If the work fails, the error states that the change itself is complete. */
+async function afterSwap(work: () => Promise<void>): Promise<void> {
+  await work().catch((error: unknown) => {
+    if (!(error instanceof MappaleError)) throw error;
+    throw error.knowing({ hint: 'The new state is published. Only the numbers of changed parcels are missing. The next refresh adds these numbers.' });
+  });
 }
 
 /**
@@ -292,6 +302,7 @@ async function holdReaders(session: Session, region: number): Promise<void> {
 export async function rollback(
   database: Database, region: number, runId: number, { requested = true, ...patience }: RollbackOptions = {},
 ): Promise<{ from: number | null; to: number; tables: readonly Relation[] }> {
+  await countUncounted(database);
   const done = await swapping(database, async (session) => {
     await fence(session, runId);
     if (!requested) await mustNotBeHeld(session, region);
@@ -329,7 +340,7 @@ export async function rollback(
     else await setHold(session, { region, kind: 'rolled_back', fingerprint: productsDigest([...current.values()]), reason: null }, await hostOf(session, runId));
     return { from, to, tables };
   }, { ...PATIENCE, ...patience });
-  await countChanges(database, region);
+  await afterSwap(() => countChanges(database, region));
   return done;
 }
 
@@ -359,6 +370,7 @@ async function unpatch(
 export async function withdraw(
   database: Database, region: number, runId: number, reason: string | null,
 ): Promise<{ publication: number; tables: readonly Relation[] }> {
+  await countUncounted(database);
   const done = await swapping(database, async (session) => {
     await fence(session, runId);
     const { current: publication } = await idsOf(session, region);
@@ -374,7 +386,7 @@ export async function withdraw(
     await setHold(session, { region, kind: 'withdrawn', fingerprint: null, reason }, await hostOf(session, runId));
     return { publication, tables };
   });
-  await countChanges(database, region);
+  await afterSwap(() => countChanges(database, region));
   return done;
 }
 

@@ -1,6 +1,7 @@
 /** Reads the current publications from the ledger. */
 import { regionName, regionSlug, type Region } from '../contract/regions.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
+import { isDistributed } from '../db/distributed.ts';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
@@ -25,6 +26,15 @@ export interface PublishedTable {
 /** Returns the tables of a region's current or previous publication, by relation. */
 export async function publishedTables(session: Session, region: number, state: 'current' | 'previous' = 'current'): Promise<Map<Relation, PublishedTable>> {
   return (await tablesOf(session, region, state)).get(region) ?? new Map<Relation, PublishedTable>();
+}
+
+/**
+ * Returns the regions, or 0 for Italy, whose last publication, rollback or withdrawal has no complete counts of changed parcels. A distributed database has no
+ * counts.
+ */
+export async function uncountedUnits(session: Session): Promise<number[]> {
+  const units = (await session.query<{ unit: number }>(ledger('uncounted'))).map(({ unit }) => unit);
+  return units.length > 0 && await isDistributed(session) ? [] : units;
 }
 
 /** Refuses a region that is not published. @throws MappaleError `NOT_PUBLISHED` (exit 2) with the command that publishes the region */

@@ -1,4 +1,5 @@
 /** Reads new files, as a phase of a refresh. Stages, checks and loads each release. */
+import { countUncounted } from '../build/count-changes.ts';
 import { regionName, regionSlug } from '../contract/regions.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { releaseOf, type Located, type Survey } from '../contract/survey.ts';
@@ -37,7 +38,10 @@ interface LoadPhase {
 export async function loadReleases(refreshing: Refreshing, planned: Plan): Promise<LoadPhase> {
   const { context, options, run, survey, trouble, parallel } = refreshing;
   const { database, log } = context;
-  const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
+  const leftovers = await run.step('recover', 'workspaces', async () => {
+    await countUncounted(database);
+    return recoverStaging(database);
+  });
   if (leftovers.length > 0) log.info(`removed ${leftovers.length} workspace(s) of an interrupted run. The releases will be read again`);
   const replan = async (): Promise<Plan> => plan(await readAll(context), withoutPaths(survey, trouble.unread), options.regions);
   const loaded: ReleaseReport[] = [];

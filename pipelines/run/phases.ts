@@ -1,4 +1,5 @@
-/** Loads files and builds Italy's tables, and removes the workspaces of a killed run. */
+/** Loads files and builds Italy's tables, and completes a killed run. */
+import { countUncounted } from '../build/count-changes.ts';
 import { dropBuild } from '../build/join.ts';
 import type { Database } from '../db/index.ts';
 import { recoverStaging } from '../ingest/load.ts';
@@ -26,8 +27,11 @@ export async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
   });
 }
 
-/** Removes the workspaces of a killed run: all workspaces of loads, and the workspaces of builds of the given regions. */
+/**
+ * Completes a killed run: removes all workspaces of loads and the workspaces of builds of the given regions, and counts the changes of publications.
+ */
 export async function recover(database: Database, regions: readonly number[]): Promise<void> {
+  await countUncounted(database);
   await recoverStaging(database);
   for (const region of regions) await dropBuild(database, region);
 }

@@ -85,6 +85,7 @@ select
   coalesce(t.parcels, 0) - coalesce(d.added, 0) - coalesce(d.changed, 0)
 from (:"parcels") t
 full join unnest($6::text[], $7::int4[], $8::int4[], $9::int4[]) as d (belfiore, added, removed, changed) using (belfiore)
+on conflict do nothing
 
 -- statement: count_added
 insert into ledger.swap_count (swap_id, region_code, belfiore, added, removed, changed, unchanged)
@@ -97,6 +98,7 @@ select
   0,
   0
 from (:"parcels") t
+on conflict do nothing
 
 -- statement: count_removed
 insert into ledger.swap_count (swap_id, region_code, belfiore, added, removed, changed, unchanged)
@@ -109,6 +111,7 @@ select
   0,
   0
 from (:"parcels") t
+on conflict do nothing
 
 -- statement: files
 select
@@ -128,6 +131,7 @@ select
   source_id,
   cut_off
 from unnest($2::text[], $3::date[]) as n (source_id, cut_off)
+on conflict do nothing
 
 -- statement: counts_since
 -- Returns the publications of a region and of Italy in a range of the changelog, with the numbers of the region's parcels by comune.

@@ -1,5 +1,5 @@
 -- purpose: records of runs, releases, files, publications and holds
--- reads: core.access_point, core.comune_found, core.parcel, ledger.added_column, ledger.figure, ledger.file, ledger.file_place, ledger.hold, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run, ledger.seen_file, ledger.step
+-- reads: core.access_point, core.comune_found, core.parcel, ledger.added_column, ledger.figure, ledger.file, ledger.file_place, ledger.hold, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run, ledger.seen_file, ledger.step, ledger.swap, ledger.swap_count, ledger.swap_source
 -- writes: ledger.added_column, ledger.figure, ledger.file, ledger.hold, ledger.reject, ledger.release, ledger.run, ledger.seen_file, ledger.step
 -- grain: one row per recorded object
 -- crs: none
@@ -542,6 +542,31 @@ where fingerprint = $1
 select run_id as id
 from ledger.run
 where ended_at is null
+
+-- statement: uncounted
+-- Returns each unit whose last swap has no counts or no sources, because the run ended between the swap and the counts. The sources are recorded last.
+select s.unit_code::int4 as unit
+from (
+  select distinct on (unit_code)
+    unit_code,
+    swap_id,
+    publication_id
+  from ledger.swap
+  order by unit_code, swap_id desc
+) s
+where case
+  when s.publication_id is null then not exists (
+    select
+    from ledger.swap_count c
+    where c.swap_id = s.swap_id
+  )
+  else not exists (
+    select
+    from ledger.swap_source r
+    where r.swap_id = s.swap_id
+  )
+end
+order by 1
 
 -- statement: hold_run
 select
