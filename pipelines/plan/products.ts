@@ -123,7 +123,7 @@ export function planProducts(
       cited: [...cited.values()],
       stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'the ledger has the inputs in a different form' : null,
       published: before?.currentTable ?? null,
-      hasNewSource: before !== undefined && isNoted(before.inputs, (input) => published.get(input)?.inputs)
+      hasNewSource: isStale && isNoted(before.inputs, (input) => published.get(input)?.inputs)
         && isMore(sourcesOf(inputs, (input) => products.get(input)?.inputs, ids), sourcesOf(before.inputs, (input) => published.get(input)?.inputs, ids)),
     });
   }
