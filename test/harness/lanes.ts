@@ -14,7 +14,7 @@ export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random
  * Tests that take more than a few seconds even without a database from `database.ts`: sets of mutated files, the compiler, large files, other programs, a Citus
  * cluster.
  */
-const SLOW = /^(test\/(architecture\/(check|scripts)|citus\/|site\/|contract\/(evidence|hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer|libpq|raster|pmtiles|fetch|cut-short|start-cache))|sources\/ade_cadastre\/(scan|threads))/;
+const SLOW = /^(test\/(architecture\/(check|scripts)|citus\/|site\/|contract\/(evidence|hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer|libpq|raster|pmtiles|fetch|cut-short|start-cache|town-region|sweep\.))|sources\/ade_cadastre\/(scan|threads))/;
 
 /** Long tests on randomly drawn cases: sequences of file changes, edited and mutated files, kills. */
 const RANDOM = /^test\/(pipelines\/(arrival|changes)|contract\/(columns|fuzz-)|faults\/kills-)/;
