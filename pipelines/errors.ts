@@ -91,8 +91,8 @@ export class MappaleError extends Error {
   knowing(more: Pick<ErrorFacts, 'at' | 'hint' | 'fix' | 'source' | 'region' | 'files'>): MappaleError {
     const { code, kind, at, detail, hint, fix, data, source, region, files } = this;
     return new MappaleError(this.message, {
-      code, kind, detail, data, cause: this.cause ?? this,
-      at: more.at ?? at, hint: more.hint ?? hint, fix: more.fix ?? fix, source: more.source ?? source, region: more.region ?? region, files: more.files ?? files,
+      code, kind, detail, data, cause: this.cause ?? this, at: more.at ?? at, hint: more.hint ?? hint, fix: more.fix ?? fix,
+      source: more.source ?? source, region: more.region ?? region, files: more.files ?? files,
     });
   }
 

@@ -7,7 +7,9 @@ import { SECTION_NAMES } from '../contract/sections.ts';
 import { isDistributed } from '../db/distributed.ts';
 import { one, type Database } from '../db/index.ts';
 import { statementsOf, type Part } from '../db/statements.ts';
-import { uncountedUnits } from '../ledger/published.ts';
+import { MappaleError } from '../errors.ts';
+import { uncountedSwaps } from '../ledger/published.ts';
+import type { Log } from '../log.ts';
 import { changesOf, type ChangeLine, type ComparedParcels } from '../deliver/changes.ts';
 import { isDay } from '../readers/iso-date.ts';
 
@@ -22,8 +24,10 @@ const BATCH = 5_000;
  */
 const MOST_COMPARED = 10_000;
 
+/** A swap, with the publications before and after it. */
 interface Swap extends Record<string, unknown> {
-  readonly swap: number;
+  /** ISTAT code of the region, or 0 for Italy. */
+  readonly unit: number;
   /** New publication; null if the region was withdrawn. */
   readonly publication: number | null;
   /** Publication before the swap; null if nothing was published at that time. */
@@ -31,7 +35,8 @@ interface Swap extends Record<string, unknown> {
 }
 
 /** A region, with its publications before and after a swap. */
-interface Counted extends Swap {
+interface Counted extends Pick<Swap, 'publication' | 'before'> {
+  readonly swap: number;
   readonly region: number;
 }
 
@@ -44,20 +49,28 @@ type Counts = Record<ChangeLine['op'], number>;
  * @param unit ISTAT code of the region, or 0 for Italy
  */
 export async function countChanges(database: Database, unit: number): Promise<void> {
-  if (await database.session(isDistributed)) return;
-  const { swap, publication, before } = await one<Swap>(database, statement('swap'), [unit]);
+  if (await isDistributed(database)) return;
+  await countSwap(database, (await one<{ swap: number }>(database, statement('last_swap'), [unit])).swap);
+}
+
+/** Counts the changes of swaps whose run ended before it counted them. Logs a warning if the changes cannot be counted. */
+export async function countUncounted(database: Database, log: Pick<Log, 'warn'>): Promise<void> {
+  for (const swap of await uncountedSwaps(database)) {
+    await countSwap(database, swap).catch((error: unknown) => {
+      if (!(error instanceof MappaleError)) throw error;
+      // The counts are less important than the refresh that follows.
+      log.warn(`the changed parcels of publication ${swap} are not counted: ${error.describe()}`);
+    });
+  }
+}
+
+async function countSwap(database: Database, swap: number): Promise<void> {
+  const { unit, publication, before } = await one<Swap>(database, statement('swap'), [swap]);
   // A publication of the tables of Italy leaves the publications of the regions unchanged.
   const counted = unit > 0 ? [{ swap, publication, before, region: unit }]
     : (await database.query<{ region: number; publication: number }>(statement('regions'))).map((each) => ({ swap, before: each.publication, ...each }));
   for (const each of counted) await countIn(database, each);
-  await addSources(database, swap, publication);
-}
-
-/** Counts the changes of units whose last run ended before it counted them. @returns the units, as in `countChanges` */
-export async function countUncounted(database: Database): Promise<number[]> {
-  const units = await uncountedUnits(database);
-  for (const unit of units) await countChanges(database, unit);
-  return units;
+  if (publication !== null) await addSources(database, swap, publication);
 }
 
 async function countIn(database: Database, { swap, region, publication, before }: Counted): Promise<void> {
@@ -103,8 +116,7 @@ async function changesIn(
 }
 
 /** Records the sources of a publication. They are recorded after the counts, so that counts are complete if there are sources. */
-async function addSources(database: Database, swap: number, publication: number | null): Promise<void> {
-  if (publication === null) return;
+async function addSources(database: Database, swap: number, publication: number): Promise<void> {
   const files = await database.query<{ source: string; vintages: readonly string[] }>(statement('files'), [publication]);
   await database.query(statement('add_sources'), [swap, files.map(({ source }) => source), files.map(({ vintages }) => cutOff(vintages))]);
 }

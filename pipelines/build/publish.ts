@@ -20,7 +20,7 @@ import { inParallel } from '../parallel.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { attribute, citationsOf } from './attribution.ts';
-import { countChanges, countUncounted } from './count-changes.ts';
+import { countChanges } from './count-changes.ts';
 import type { Gated } from './gate.ts';
 import { dropBuild, type Joined } from './join.ts';
 import { mustNotBeHeld, releaseHold, setHold } from '../ledger/hold.ts';
@@ -149,7 +149,7 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
 async function afterSwap(work: () => Promise<void>): Promise<void> {
   await work().catch((error: unknown) => {
     if (!(error instanceof MappaleError)) throw error;
-    throw error.knowing({ hint: 'The new state is published. Only the numbers of changed parcels are missing. The next refresh adds these numbers.' });
+    throw error.knowing({ hint: 'The publication, rollback or withdrawal is complete. Only the numbers of changed parcels are missing. The next refresh adds them.' });
   });
 }
 
@@ -302,7 +302,6 @@ async function holdReaders(session: Session, region: number): Promise<void> {
 export async function rollback(
   database: Database, region: number, runId: number, { requested = true, ...patience }: RollbackOptions = {},
 ): Promise<{ from: number | null; to: number; tables: readonly Relation[] }> {
-  await countUncounted(database);
   const done = await swapping(database, async (session) => {
     await fence(session, runId);
     if (!requested) await mustNotBeHeld(session, region);
@@ -370,7 +369,6 @@ async function unpatch(
 export async function withdraw(
   database: Database, region: number, runId: number, reason: string | null,
 ): Promise<{ publication: number; tables: readonly Relation[] }> {
-  await countUncounted(database);
   const done = await swapping(database, async (session) => {
     await fence(session, runId);
     const { current: publication } = await idsOf(session, region);

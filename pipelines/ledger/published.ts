@@ -28,13 +28,10 @@ export async function publishedTables(session: Session, region: number, state: '
   return (await tablesOf(session, region, state)).get(region) ?? new Map<Relation, PublishedTable>();
 }
 
-/**
- * Returns the regions, or 0 for Italy, whose last publication, rollback or withdrawal has no complete counts of changed parcels. A distributed database has no
- * counts.
- */
-export async function uncountedUnits(session: Session): Promise<number[]> {
-  const units = (await session.query<{ unit: number }>(ledger('uncounted'))).map(({ unit }) => unit);
-  return units.length > 0 && await isDistributed(session) ? [] : units;
+/** Returns the swaps without complete counts of changed parcels, oldest first. A distributed database has no counts. */
+export async function uncountedSwaps(session: Session): Promise<number[]> {
+  const swaps = (await session.query<{ swap: number }>(ledger('uncounted'))).map(({ swap }) => swap);
+  return swaps.length > 0 && await isDistributed(session) ? [] : swaps;
 }
 
 /** Refuses a region that is not published. @throws MappaleError `NOT_PUBLISHED` (exit 2) with the command that publishes the region */

@@ -39,7 +39,7 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
   const { context, options, run, survey, trouble, parallel } = refreshing;
   const { database, log } = context;
   const leftovers = await run.step('recover', 'workspaces', async () => {
-    await countUncounted(database);
+    await countUncounted(database, log);
     return recoverStaging(database);
   });
   if (leftovers.length > 0) log.info(`removed ${leftovers.length} workspace(s) of an interrupted run. The releases will be read again`);

@@ -1,11 +1,11 @@
 /** Loads files and builds Italy's tables, and completes a killed run. */
 import { countUncounted } from '../build/count-changes.ts';
 import { dropBuild } from '../build/join.ts';
-import type { Database } from '../db/index.ts';
 import { recoverStaging } from '../ingest/load.ts';
 import { plan, type Plan } from '../plan/plan.ts';
 import { buildItaly } from './build-phase.ts';
 import { loadReleases } from './load-phase.ts';
+import type { Context } from './context.ts';
 import { placeComuni } from './place-phase.ts';
 import { readKnown, type Refreshing } from './refreshing.ts';
 
@@ -27,11 +27,9 @@ export async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
   });
 }
 
-/**
- * Completes a killed run: removes all workspaces of loads and the workspaces of builds of the given regions, and counts the changes of publications.
- */
-export async function recover(database: Database, regions: readonly number[]): Promise<void> {
-  await countUncounted(database);
+/** Completes a killed run: counts the changes of publications, and removes all workspaces of loads and the workspaces of builds of the given regions. */
+export async function recover({ database, log }: Pick<Context, 'database' | 'log'>, regions: readonly number[]): Promise<void> {
+  await countUncounted(database, log);
   await recoverStaging(database);
   for (const region of regions) await dropBuild(database, region);
 }

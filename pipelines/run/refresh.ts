@@ -10,7 +10,7 @@ import { readExperience } from '../ledger/experience.ts';
 import { Inventory } from '../ledger/inventory.ts';
 import { noteFiles, schemaWarnings, SeenFileLedger, type SchemaWarning } from '../ledger/ledger.ts';
 import { openRuns, withRun } from '../ledger/runs.ts';
-import { publications, uncountedUnits } from '../ledger/published.ts';
+import { publications, uncountedSwaps } from '../ledger/published.ts';
 import { isDone, plan, type LeftFile, type Plan, type UnusedFile } from '../plan/plan.ts';
 import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
 import { secondsSince } from '../progress.ts';
@@ -201,9 +201,9 @@ function aboutRun(context: Context, options: RefreshOptions): { command: string;
 /** Completes a killed run, as `recover` does. Does nothing if another run is active, because that run may use the workspaces. */
 async function tidy(context: Context, options: RefreshOptions, regions: readonly number[]): Promise<void> {
   const { database } = context;
-  const left = [...(await leftStaging(database)), ...(await leftBuilds(database, regions)), ...(await openRuns(database)), ...(await uncountedUnits(database))];
+  const left = [...(await leftStaging(database)), ...(await leftBuilds(database, regions)), ...(await openRuns(database)), ...(await uncountedSwaps(database))];
   if (left.length === 0) return;
-  await withRun(database, aboutRun(context, options), (run) => run.step('recover', 'workspaces', async () => (await phases()).recover(database, regions))).catch((error: unknown) => {
+  await withRun(database, aboutRun(context, options), (run) => run.step('recover', 'workspaces', async () => (await phases()).recover(context, regions))).catch((error: unknown) => {
     if (!(error instanceof MappaleError) || error.kind !== 'locked') throw error;
   });
 }

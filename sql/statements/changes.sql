@@ -4,10 +4,15 @@
 -- grain: one row per swap and comune, or per swap and source
 -- crs: none
 
+-- statement: last_swap
+select max(swap_id) as swap
+from ledger.swap
+where unit_code = $1
+
 -- statement: swap
--- Returns the last swap of a region or of Italy, and the publication before that swap.
+-- Returns the unit and the publication of a swap, and the publication before the swap.
 select
-  s.swap_id as swap,
+  s.unit_code::int4 as unit,
   s.publication_id as publication,
   (
     select b.publication_id
@@ -18,9 +23,7 @@ select
     limit 1
   ) as before
 from ledger.swap s
-where s.unit_code = $1
-order by s.swap_id desc
-limit 1
+where s.swap_id = $1
 
 -- statement: regions
 select

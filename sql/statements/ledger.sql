@@ -544,29 +544,29 @@ from ledger.run
 where ended_at is null
 
 -- statement: uncounted
--- Returns each unit whose last swap has no counts or no sources, because the run ended between the swap and the counts. The sources are recorded last.
-select s.unit_code::int4 as unit
-from (
-  select distinct on (unit_code)
-    unit_code,
-    swap_id,
-    publication_id
-  from ledger.swap
-  order by unit_code, swap_id desc
-) s
-where case
-  when s.publication_id is null then not exists (
-    select
-    from ledger.swap_count c
-    where c.swap_id = s.swap_id
-  )
-  else not exists (
-    select
-    from ledger.swap_source r
-    where r.swap_id = s.swap_id
-  )
-end
-order by 1
+-- Returns the swaps of the last 30 days without counts or without sources, because the run ended between the swap and the counts. Sources are recorded last.
+-- The parcels before and after a publication cannot be compared while the region is withdrawn.
+select s.swap_id as swap
+from ledger.swap s
+where s.happened_at > now() - interval '30 days'
+  and case
+    when s.publication_id is null then not exists (
+      select
+      from ledger.swap_count c
+      where c.swap_id = s.swap_id
+    )
+    else not exists (
+      select
+      from ledger.swap_source r
+      where r.swap_id = s.swap_id
+    ) and exists (
+      select
+      from ledger.publication p
+      where p.unit_code = s.unit_code
+        and p.state = 'current'
+    )
+  end
+order by s.swap_id
 
 -- statement: hold_run
 select
