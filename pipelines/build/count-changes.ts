@@ -7,10 +7,10 @@ import { SECTION_NAMES } from '../contract/sections.ts';
 import { isDistributed } from '../db/distributed.ts';
 import { one, type Database } from '../db/index.ts';
 import { statementsOf, type Part } from '../db/statements.ts';
+import { changesOf, type ChangeLine, type ComparedParcels } from '../deliver/changes.ts';
 import { MappaleError } from '../errors.ts';
 import { uncountedSwaps } from '../ledger/published.ts';
 import type { Log } from '../log.ts';
-import { changesOf, type ChangeLine, type ComparedParcels } from '../deliver/changes.ts';
 import { isDay } from '../readers/iso-date.ts';
 
 const statement = statementsOf('changes');

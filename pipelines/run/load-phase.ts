@@ -34,14 +34,17 @@ interface LoadPhase {
   readonly unused: Plan['unused'];
 }
 
+/** Completes a killed run, except its builds: counts the changes of publications, and removes the workspaces of loads. @returns the removed workspaces */
+export async function recoverPublicationsAndLoads({ database, log }: Pick<Context, 'database' | 'log'>): Promise<string[]> {
+  await countUncounted(database, log);
+  return recoverStaging(database);
+}
+
 /** Loads the planned releases. If a file cannot be read, loads the files that this file would have superseded. */
 export async function loadReleases(refreshing: Refreshing, planned: Plan): Promise<LoadPhase> {
   const { context, options, run, survey, trouble, parallel } = refreshing;
   const { database, log } = context;
-  const leftovers = await run.step('recover', 'workspaces', async () => {
-    await countUncounted(database, log);
-    return recoverStaging(database);
-  });
+  const leftovers = await run.step('recover', 'workspaces', () => recoverPublicationsAndLoads(context));
   if (leftovers.length > 0) log.info(`removed ${leftovers.length} workspace(s) of an interrupted run. The releases will be read again`);
   const replan = async (): Promise<Plan> => plan(await readAll(context), withoutPaths(survey, trouble.unread), options.regions);
   const loaded: ReleaseReport[] = [];

@@ -1,11 +1,9 @@
 /** Loads files and builds Italy's tables, and completes a killed run. */
-import { countUncounted } from '../build/count-changes.ts';
 import { dropBuild } from '../build/join.ts';
-import { recoverStaging } from '../ingest/load.ts';
 import { plan, type Plan } from '../plan/plan.ts';
 import { buildItaly } from './build-phase.ts';
-import { loadReleases } from './load-phase.ts';
 import type { Context } from './context.ts';
+import { loadReleases, recoverPublicationsAndLoads } from './load-phase.ts';
 import { placeComuni } from './place-phase.ts';
 import { readKnown, type Refreshing } from './refreshing.ts';
 
@@ -28,8 +26,7 @@ export async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
 }
 
 /** Completes a killed run: counts the changes of publications, and removes all workspaces of loads and the workspaces of builds of the given regions. */
-export async function recover({ database, log }: Pick<Context, 'database' | 'log'>, regions: readonly number[]): Promise<void> {
-  await countUncounted(database, log);
-  await recoverStaging(database);
-  for (const region of regions) await dropBuild(database, region);
+export async function recover(context: Pick<Context, 'database' | 'log'>, regions: readonly number[]): Promise<void> {
+  await recoverPublicationsAndLoads(context);
+  for (const region of regions) await dropBuild(context.database, region);
 }
